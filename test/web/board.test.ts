@@ -75,6 +75,30 @@ inBrowser('cards distinguish running from queued, columns share the width, and e
   await column('done').getByRole('button', { name: 'Unfold Done, 0' }).waitFor();
 });
 
+inBrowser('the arrow keys reach the cards from anywhere on the page, and a new card has the focus', async () => {
+  await open();
+  const focused = (title: string) => page.getByRole('link', { name: title }).and(page.locator(':focus')).waitFor();
+  await page.keyboard.press('ArrowDown');
+  await page.locator('[data-card]:focus').waitFor();
+  await page.keyboard.press('n');
+  await page.getByRole('dialog', { name: 'New task' }).locator(':focus').waitFor();
+  await page.keyboard.type('Written by key');
+  await page.getByRole('dialog').getByRole('button', { name: 'Create task' }).press('Enter');
+  await focused('Written by key');
+  // A field keeps its arrow keys.
+  await page.keyboard.press('/');
+  await page.keyboard.press('ArrowDown');
+  expect(await page.locator('[data-card]:focus').count()).toBe(0);
+  await page.getByRole('link', { name: 'Backlog', exact: true }).focus();
+  await page.keyboard.press('ArrowDown');
+  await focused('Written by key');
+  // The page of the task has the focus on its heading, and does so after any navigation.
+  await page.getByRole('link', { name: 'Written by key' }).press('Enter');
+  await page.getByRole('heading', { name: 'Written by key', level: 1 }).and(page.locator(':focus')).waitFor();
+  await page.goBack();
+  await page.getByRole('heading', { name: 'Board', level: 1 }).and(page.locator(':focus')).waitFor();
+});
+
 inBrowser('several tasks are moved at once, and the reason of each refusal is shown', async () => {
   await open();
   for (const title of ['Plain one', 'Plain two', 'Works now'])

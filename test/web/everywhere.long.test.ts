@@ -42,7 +42,7 @@ inBrowser(
     await options.filter({ hasText: 'Fix the login' }).waitFor();
     await page.keyboard.press('Enter');
     await page.waitForURL(`**/tasks/${id}`);
-    await page.getByRole('heading', { name: 'Fix the login' }).waitFor();
+    await page.getByRole('heading', { name: 'Fix the login', level: 1 }).and(page.locator(':focus')).waitFor();
     await palette.waitFor({ state: 'detached' });
     await page.keyboard.press('Control+k');
     await field.fill('spr');

@@ -180,6 +180,8 @@ inBrowser(
     await page.getByLabel('Message the agent').fill('Use tabs.');
     await page.getByRole('button', { name: 'Send' }).click();
     await log().getByText('mona said: Use tabs.').waitFor();
+    // The field has the focus, because the button that had it is disabled now.
+    await page.getByLabel('Message the agent').and(page.locator(':focus')).waitFor();
     expect(await page.getByLabel('Message the agent').inputValue()).toBe('');
     await page.getByRole('button', { name: 'Pause run' }).click();
     await page.getByText("The run pauses after its agent's current turn").waitFor();

@@ -108,6 +108,7 @@ inBrowser('the wizard leads from a goal to a sprint, also after going back', asy
     .waitFor();
   await agree('Start planning');
   await page.waitForURL(/plan\/wiz_/);
+  await page.getByRole('heading', { name: 'Greet people by name', level: 1 }).and(page.locator(':focus')).waitFor();
   let answered = 0;
   const reply = async (text: string) => {
     const form = page.locator('form').filter({ has: button('Submit answer') });

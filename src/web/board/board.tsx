@@ -1,6 +1,6 @@
 import { Button } from '@primer/react';
 import { useQuery } from '@tanstack/react-query';
-import { type KeyboardEvent, Suspense, useCallback, useDeferredValue, useMemo, useRef, useState } from 'react';
+import { Suspense, useCallback, useDeferredValue, useMemo, useRef, useState } from 'react';
 import type { Board as BoardData, Session, TaskCard } from '../api.ts';
 import { formatNumber, plural } from '../display/formats.ts';
 import { EmptyState } from '../display/sections.tsx';
@@ -14,6 +14,7 @@ import { useConfirmedAction } from '../tasks/use-confirmed-action.tsx';
 import { arrangeTasks, columns, isFolded, useFolding } from './arrange-tasks.ts';
 import { BoardColumn } from './board-column.tsx';
 import { maxSelected, type Selection, withToggled } from './bulk/selection.ts';
+import { useCardFocus } from './use-card-focus.ts';
 
 const BulkBar = lazyPart(async () => ({ default: (await import('./bulk/bulk-bar.tsx')).BulkBar }));
 
@@ -41,6 +42,8 @@ export function Board({ projectId, board, searchParams, searchText, onClearFilte
   const activities = useActivities(projectId, tasks);
   const { choices, toggle } = useFolding(projectId);
   const selection = useSelection();
+  const element = useRef<HTMLDivElement>(null);
+  useCardFocus(element);
   const mayChange = useMay('member');
   useShortcuts({
     selectCard: () => {
@@ -59,8 +62,7 @@ export function Board({ projectId, board, searchParams, searchText, onClearFilte
           <Button onClick={onClearFilters}>Clear filters</Button>
         </EmptyState>
       )}
-      {/* biome-ignore lint/a11y/noStaticElementInteractions: the arrow keys move the focus between cards, which are links */}
-      <div className="board" onKeyDown={onArrowKey} data-moves-focus>
+      <div className="board" ref={element} data-moves-focus>
         {columns.map((status) => {
           const cards = byColumn.get(status) ?? [];
           return (
@@ -120,41 +122,6 @@ function useDrop(tasks: TaskCard[]) {
     void select(task, drop.action);
   };
   return { onDrop, dialog };
-}
-
-/** How many columns and rows each arrow key moves. */
-const steps: Record<string, [number, number]> = {
-  ArrowUp: [0, -1],
-  ArrowDown: [0, 1],
-  ArrowLeft: [-1, 0],
-  ArrowRight: [1, 0],
-};
-
-/** Moves the focus from card to card with the arrow keys: within a column, and between columns. */
-function onArrowKey(event: KeyboardEvent): void {
-  const target = event.target as HTMLElement;
-  const step = steps[event.key];
-  const item = target.closest<HTMLElement>('li[data-index]');
-  if (step === undefined || item === null || !target.dataset.card) return;
-  event.preventDefault();
-  const [columnStep, rowStep] = step;
-  const next = columnStep === 0 ? itemInColumn(item, rowStep) : itemInNextColumn(item, columnStep);
-  const link = next?.querySelector<HTMLElement>('[data-card]');
-  link?.focus();
-  link?.scrollIntoView({ block: 'nearest', inline: 'nearest' });
-}
-
-function itemInColumn(item: HTMLElement, rowStep: number): Element | null | undefined {
-  return item.closest('.column')?.querySelector(`li[data-index="${Number(item.dataset.index) + rowStep}"]`);
-}
-
-/** Returns the first card of the next non-empty column in that direction. */
-function itemInNextColumn(item: HTMLElement, columnStep: number): Element | null | undefined {
-  let column: Element | null | undefined = item.closest('.column');
-  do {
-    column = columnStep < 0 ? column?.previousElementSibling : column?.nextElementSibling;
-  } while (column?.classList.contains('column') && column.querySelector('li[data-index]') === null);
-  return column?.querySelector('li[data-index]');
 }
 
 /** Keeps the selected tasks of the board, at most a hundred. */

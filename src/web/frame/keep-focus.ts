@@ -7,22 +7,27 @@ interface Place {
   pathname: string;
 }
 
-const overlays = '[role=dialog], [role=alertdialog], [role=menu]';
+const overlays = 'dialog[open], [role=dialog], [role=alertdialog], [role=menu]';
 const landmarks = ['[data-next-focus]', 'h1, h2, h3'];
 
 /**
  * Keeps the focus near its place when the element that has it disappears, for example a button whose action removes it.
  * Browsers would move it to the top of the page, so that people with a keyboard or a screen reader lose their place. It moves
  * to what is marked with `data-next-focus` nearby, otherwise to the nearest heading. An element that was disabled for a
- * while gets the focus back, and a card that has moved to another column of the board keeps it.
+ * while gets the focus back, and a card that has moved to another column of the board keeps it. On another page, the heading
+ * of that page gets it.
  */
 export function keepFocus(doc: Document): void {
   let place: Place | undefined;
+  let { pathname } = window.location;
   doc.addEventListener('focusin', ({ target }) => {
     if (!(target instanceof HTMLElement)) return;
+    if (target.closest('main, header') && !awaited?.isWanted) awaited = undefined;
     if (target.closest('main')) place = placeOf(target);
     // A dialog or a menu belongs to the place that has opened it.
     else if (target.closest('header')) place = undefined;
+    // A dialog returns the focus to where it was opened, some time after it has closed.
+    if (awaited?.isWanted) restore();
   });
   doc.addEventListener('focusout', ({ target, relatedTarget }) => {
     // An element that stays has lost the focus on purpose. One that disappears is still there during this event.
@@ -31,10 +36,19 @@ export function keepFocus(doc: Document): void {
         if (place?.element === target && isUsable(place.element) && doc.activeElement === doc.body) place = undefined;
       });
   });
+  // Whoever goes on elsewhere keeps the focus there.
+  for (const type of ['keydown', 'pointerdown'])
+    doc.addEventListener(type, () => {
+      if (awaited?.isWanted) awaited = undefined;
+    });
   const restore = () => {
-    if (place === undefined || doc.activeElement !== doc.body || doc.querySelector(overlays) !== null) return;
-    if (place.pathname !== window.location.pathname) place = undefined;
-    else focus(nextTo(place));
+    if (pathname !== window.location.pathname) {
+      pathname = window.location.pathname;
+      awaited = { selector: 'main h1', isWanted: false };
+    }
+    if (doc.querySelector(overlays) !== null) return;
+    if (awaited !== undefined) focusAwaited(doc, awaited);
+    else if (isLost(doc) && place?.pathname === pathname) focus(nextTo(place));
   };
   new MutationObserver(restore).observe(doc.body, {
     subtree: true,
@@ -42,6 +56,33 @@ export function keepFocus(doc: Document): void {
     attributes: true,
     attributeFilter: ['disabled'],
   });
+}
+
+interface Awaited {
+  selector: string;
+  /** It gets the focus from whatever has it, until the person goes on. */
+  isWanted: boolean;
+}
+
+/** How long after a dialog has closed it may still return the focus. */
+const returnMs = 500;
+
+/** What gets the focus as soon as it is shown. */
+let awaited: Awaited | undefined;
+
+function focusAwaited(doc: Document, { selector, isWanted }: Awaited): void {
+  const found = isWanted || isLost(doc) ? doc.querySelector<HTMLElement>(selector) : null;
+  if (found === null || found === doc.activeElement) return;
+  if (isWanted) setTimeout(() => (awaited = undefined), returnMs);
+  else awaited = undefined;
+  focus(found);
+}
+
+const isLost = (doc: Document) => doc.activeElement === doc.body;
+
+/** Moves the focus to a task on the board or in a list, once the dialog that created it is closed and the task is shown. */
+export function focusNewTask(taskId: string): void {
+  awaited = { selector: `main a[href="/tasks/${CSS.escape(taskId)}"]`, isWanted: true };
 }
 
 function placeOf(element: HTMLElement): Place {

@@ -1,5 +1,5 @@
 import { type RefObject, useEffect, useRef } from 'react';
-import { useShortcuts } from '../keys/shortcuts.ts';
+import { isForPage, useShortcuts } from '../keys/shortcuts.ts';
 
 /** How far the arrow keys move the focus in the list. */
 const steps: Record<string, number> = { ArrowDown: 1, ArrowUp: -1 };
@@ -27,7 +27,7 @@ export function useEntryFocus(list: RefObject<HTMLElement | null>, entries: read
   useEffect(() => {
     const onKeyDown = (event: KeyboardEvent) => {
       const step = steps[event.key];
-      if (step === undefined || event.defaultPrevented || !isForList(event, list.current)) return;
+      if (step === undefined || list.current === null || !isForPage(event)) return;
       event.preventDefault();
       move(step);
     };
@@ -54,11 +54,4 @@ function focusEntry(list: HTMLElement | null, index: number): void {
   const link = linksOf(list)[index];
   link?.focus();
   link?.scrollIntoView({ block: 'nearest' });
-}
-
-/** Returns whether an arrow key means the list: menus open with these keys, too. */
-function isForList({ target, ctrlKey, metaKey, altKey, shiftKey }: KeyboardEvent, list: HTMLElement | null): boolean {
-  if (ctrlKey || metaKey || altKey || shiftKey || !(target instanceof HTMLElement)) return false;
-  if (target.closest(`input, textarea, select, ${dialogs}`)) return false;
-  return target === document.body || list?.contains(target) === true;
 }

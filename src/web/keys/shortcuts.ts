@@ -66,6 +66,16 @@ export function ariaKeys(name: ShortcutName): string {
 
 const openOverlay = 'dialog[open], [role="dialog"], [role="menu"]';
 
+/** What uses the arrow keys itself: fields, tabs, and buttons that open menus. */
+const usesArrows = 'input:not([type=checkbox]), textarea, select, [contenteditable], [role=tablist], [aria-haspopup]';
+
+/** Returns whether an arrow key means the page, and not what has the focus. */
+export function isForPage(event: KeyboardEvent): boolean {
+  const { target, ctrlKey, metaKey, altKey, shiftKey, defaultPrevented } = event;
+  if (defaultPrevented || ctrlKey || metaKey || altKey || shiftKey || !(target instanceof HTMLElement)) return false;
+  return target.closest(usesArrows) === null && document.querySelector(openOverlay) === null;
+}
+
 /** Calls a function when its shortcut is pressed. Nothing happens while a dialog or a menu is open. */
 export function useShortcuts(actions: { [name in ShortcutName]?: () => void }): void {
   // As soon as the page is in the document: on a busy machine, other effects run noticeably later, and keys would be lost.

@@ -1,5 +1,5 @@
 import { Button, FormControl, Textarea } from '@primer/react';
-import type { FormEvent } from 'react';
+import { type FormEvent, useRef } from 'react';
 import { submitOnCtrlEnter } from '../../forms/form-dialog.tsx';
 import { useDraft } from '../../forms/use-draft.ts';
 
@@ -15,18 +15,22 @@ export function MessageForm(props: {
 }) {
   const { taskId, isLive, isBusy, onSend } = props;
   const draft = useDraft(`message ${taskId}`, '');
+  const field = useRef<HTMLTextAreaElement>(null);
   const text = draft.value.trim();
   if (!isLive && text === '') return null;
   const onSubmit = (event: FormEvent) => {
     event.preventDefault();
     // The text stays in the field until the service has it.
     if (isLive && text !== '' && !isBusy) onSend(text).then(draft.clear, () => {});
+    // Without a text the button is disabled, and would lose the focus.
+    field.current?.focus();
   };
   return (
     <form className="message-form" onSubmit={onSubmit}>
       <FormControl>
         <FormControl.Label>Message the agent</FormControl.Label>
         <Textarea
+          ref={field}
           block
           rows={2}
           resize="vertical"

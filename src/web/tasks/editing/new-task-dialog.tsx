@@ -8,6 +8,7 @@ import { FormButtons, FormDialog, TitleField } from '../../forms/form-dialog.tsx
 import { SelectField } from '../../forms/select-field.tsx';
 import { mutateOnce } from '../../forms/submit.ts';
 import { useDraft } from '../../forms/use-draft.ts';
+import { focusNewTask } from '../../frame/keep-focus.ts';
 import { notify } from '../../frame/notices.tsx';
 import { errorMessage } from '../../live/errors.ts';
 import { putTask } from '../../live/put-task.ts';
@@ -245,6 +246,7 @@ function useCreation(props: {
       for (const task of created) putTask(client, task);
       if (fields.owner !== '') rememberAgent(projectId, fields.owner);
       onDone();
+      if (created[0] !== undefined) focusNewTask(created[0].id);
       const name = created.length === 1 ? 'Task created' : `${plural(created.length, 'task')} created`;
       if (!isStarted) return notify(name, 'success');
       try {
