@@ -223,7 +223,7 @@ export async function reviseTask(
     // A run that ends locks the run first and then its task. Using the same order here prevents a deadlock.
     if (live !== null) await lockRun(em, live.id);
     const isNew = await insertRevision(em, revision);
-    app.audit.note(isNew ? { request: [null, revision.text] } : {});
+    app.audit.note(isNew ? { request: [null, revision.words ?? revision.text] } : {});
     const isLive = live !== null && (await findLiveRun(em, taskId)) !== null;
     if (isNew && !isLive) {
       await moveTask(app, em, taskId, 'revise');

@@ -21,6 +21,8 @@ export interface Revision {
   askedBy: string | null;
   /** What the person wrote about the whole, if a review on GitHub is to show the request. */
   said?: string;
+  /** What the person wrote, without what the agent is told besides. The timeline shows it. By default it is the text. */
+  words?: string;
 }
 
 /** Stores a revision until a run takes it up. Returns false when a revision with the same cause is already stored. */

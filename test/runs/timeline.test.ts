@@ -126,6 +126,28 @@ test('what people said to agents is quoted, and what the system did has no actor
   ]);
 });
 
+test('a request for changes shows what the person wrote, and not what the agent is told besides', async () => {
+  const { id, entries } = await newTask();
+  await sql(`update tasks set status = 'in_progress' where id = $1`, [id]);
+  await sql(
+    `insert into runs (id, task_id, project_id, agent_id, kind, status) values ('run_live', $1, $2, $3, 'start', 'running')`,
+    [id, project, agent.id],
+  );
+  const comments = [
+    { path: 'src/b.ts', line: 2, side: 'new', quote: 'const b', text: 'Why?' },
+    { path: 'src/a.ts', line: 12, side: 'old', quote: '', text: 'Keep this.' },
+  ];
+  const { status } = await call('POST', `/tasks/${id}/revise`, { text: 'Almost.', comments });
+  expect(status).toBe(200);
+  const words = 'Almost.\n\nsrc/a.ts:12 (removed line):\nKeep this.\n\nsrc/b.ts:2:\nWhy?';
+  expect((await entries()).find(({ type }) => type === 'revise')?.text).toBe(words);
+  const [revision] = await sql('select text from revisions where task_id = $1', [id]);
+  expect(revision.text).toContain('Answer each of these comments with answer_comment');
+  expect(revision.text).toContain('> const b');
+  // The sessions of other tests have no runs.
+  await sql(`update runs set status = 'cancelled', finished_at = now() where id = 'run_live'`);
+});
+
 test('the timeline comes in pages, and has only entries of the task', async () => {
   const { id, run, entries } = await newTask();
   await (await newTask()).run('run_other', 'succeeded', 1);

@@ -5,7 +5,7 @@ import { fenced, plain } from '../../domain/text/sanitize.ts';
 import { isForPerson } from '../../domain/waiting.ts';
 import { rewindTask } from '../../runs/continuing/rewind-task.ts';
 import { reviseTask } from '../../runs/operations.ts';
-import { answerList } from '../../runs/review/request-changes.ts';
+import { answerList, wordsOf } from '../../runs/review/request-changes.ts';
 import { giveComments } from '../../runs/review/store.ts';
 import {
   type Act,
@@ -147,6 +147,7 @@ async function revisionInReview(app: App, given: GivenCommand): Promise<AskedRev
     taskId,
     source: 'person',
     cause,
+    words: first === undefined ? asked : wordsOf('', [{ place: placeOf(first), text: asked }]),
     text: [threadText(issue.number, thread, asked), answerList(asks)].filter((part) => part !== '').join('\n\n'),
     askedBy: given.userId,
   } as const;

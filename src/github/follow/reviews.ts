@@ -7,7 +7,7 @@ import { upsertUser } from '../../projects/store.ts';
 import { asWriter, unlessMissing } from '../../repositories/permission.ts';
 import { type Said, voicesOf } from '../../repositories/voices.ts';
 import { reviseTask } from '../../runs/operations.ts';
-import { answerList } from '../../runs/review/request-changes.ts';
+import { answerList, wordsOf } from '../../runs/review/request-changes.ts';
 import { giveComments } from '../../runs/review/store.ts';
 import { queueMirror } from '../../tasks/move.ts';
 import type { Revision } from '../../tasks/work-store.ts';
@@ -96,6 +96,10 @@ export async function reviewRevision(
     source: 'review',
     cause,
     text: [...text, answerList(asked)].filter((part) => part.trim() !== '').join('\n\n'),
+    words: wordsOf(
+      isOwn(review) ? body : '',
+      comments.filter(isOwn).map((c) => ({ place: placeOf(c), text: plain(c.body) })),
+    ),
     askedBy: userId,
   } as const;
   const commentIds = asked.map(({ id }) => id);

@@ -47,6 +47,10 @@ export async function requestedChanges(
     cause: isShown || written.length > 0 ? cause : null,
     askedBy: userId,
     said: text,
+    words: wordsOf(
+      text,
+      written.map((comment) => ({ place: placeOf(comment), text: comment.text })),
+    ),
   } as const;
   const also = async (tx: EntityManager) => {
     if (repositoryId !== null)
@@ -80,6 +84,11 @@ function requestText(about: string, comments: (AskedComment & { id: string })[])
   return [about, ...parts, answerList(comments.map((each) => ({ id: each.id, place: placeOf(each) })))]
     .filter((part) => part !== '')
     .join('\n\n');
+}
+
+/** Writes what a person said for people: about the whole, then each comment below its line. */
+export function wordsOf(about: string, comments: { place: string; text: string }[]): string {
+  return [about, ...comments.map(({ place, text }) => `${place}:\n${text}`)].filter((part) => part !== '').join('\n\n');
 }
 
 /** Lists comments for the agent, with the ids by which it answers them. Empty without comments. */
