@@ -42,6 +42,8 @@ export interface Timeline {
 interface Group {
   turn: number;
   stored: RunTurn | undefined;
+  /** The time of its first entry. A turn is stored only when its calls have ended, which is later than their entries. */
+  began: string | undefined;
   /** The entry that says that the model answered. */
   answer: RunEvent | undefined;
   /** The entries about calls, by the place of the call in the turn. */
@@ -113,10 +115,12 @@ export function openTimeline(): Timeline {
 }
 
 function newGroup(turn: number): Group {
-  return { turn, stored: undefined, answer: undefined, calls: new Map(), notes: [], writing: '', rows: undefined };
+  const none = { stored: undefined, began: undefined, answer: undefined, rows: undefined };
+  return { turn, calls: new Map(), notes: [], writing: '', ...none };
 }
 
 function addTo(group: Group, event: RunEvent): void {
+  group.began ??= event.at;
   switch (event.type) {
     case 'model':
       // A second answer in the same turn comes from a worker that took over before the turn was stored.
@@ -141,13 +145,13 @@ function inOrder(groups: Map<number, Group>, firstOwn: number): Group[] {
 }
 
 function rowsOf(group: Group): Row[] {
-  const { turn, stored, answer, notes, writing } = group;
+  const { turn, stored, began, answer, notes, writing } = group;
   const noted = notes.map((event): Row => ({ kind: 'note', key: `event-${event.id}`, turn, event }));
   if (turn === 0) return noted;
   const text = stored?.text ?? writing;
   const ms = typeof answer?.data.ms === 'number' ? answer.data.ms : undefined;
   return [
-    { kind: 'turn', key: `turn-${turn}`, turn, at: stored?.at ?? answer?.at, stored, ms },
+    { kind: 'turn', key: `turn-${turn}`, turn, at: began ?? stored?.at, stored, ms },
     ...(text.trim() === ''
       ? []
       : [{ kind: 'words', key: `words-${turn}`, turn, text, isLive: stored === undefined } as const]),

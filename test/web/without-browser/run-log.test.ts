@@ -84,6 +84,21 @@ test('the log is arranged by turns; what happens between two turns follows the e
   expect(timeline.rows()[5]).toMatchObject({ call: { ms: 1500, exitCode: 1 } });
 });
 
+test('a turn has the time of its first answer, so that the entries below it are not earlier', () => {
+  const timesOf = () =>
+    timeline.rows().flatMap((row) => (row.kind === 'turn' ? (row.at ?? []) : row.kind === 'note' ? row.event.at : []));
+  add('model', 'm answered', { turn: 1, calls: ['finish'] });
+  add('check', 'npm test: passed', { passed: true });
+  add('loop', 'the worker was lost');
+  add('model', 'm answered', { turn: 1, calls: ['finish'] });
+  add('check', 'npm test: passed', { passed: true });
+  const times = [1, 2, 3, 5].map(timeOf);
+  expect(timesOf()).toEqual(times);
+  // A turn is stored when its calls have ended.
+  timeline.addTurns([turn(1, '')]);
+  expect(timesOf()).toEqual(times);
+});
+
 test('only the rows of a changed turn are created again', () => {
   add('model', '', { turn: 1, calls: ['list_files'] });
   timeline.addTurns([turn(1, 'One')]);
