@@ -23,7 +23,7 @@ test.each([
 const differing = (bases: string[] | undefined) => {
   const checkout = { ...shallow, mergeBases: async () => bases } as unknown as Work['checkout'];
   const retrying = <T>(ask: () => Promise<T>) => ask();
-  return { ...work, checkout, retrying, branch: { from: 'head' } } as unknown as Work;
+  return { ...work, checkout, retrying, branch: { from: 'head', continues: true } } as unknown as Work;
 };
 
 test.each([
@@ -40,8 +40,13 @@ test.each([
 
 test('a change differs from what its branch will have taken in of the base branch', async () => {
   expect(await baseOfChange(differing(['one']))).toBe('one');
-  const merging = { ...differing(['one']), branch: { from: 'head', base: 'three', conflicts: [] } } as unknown as Work;
+  const merging = {
+    ...differing(['one']),
+    branch: { from: 'head', base: 'three', conflicts: [], continues: true },
+  } as unknown as Work;
   expect(await baseOfChange(merging)).toBe('three');
+  const fresh = { ...differing(undefined), branch: { from: 'head', continues: false } } as unknown as Work;
+  expect(await baseOfChange(fresh)).toBe('head');
   await expect(baseOfChange(differing(['one', 'two']))).rejects.toThrow('crosswise');
   await expect(baseOfChange(differing([]))).rejects.toThrow('no common ancestor');
 });

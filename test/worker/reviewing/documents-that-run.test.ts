@@ -10,7 +10,8 @@ const file = (oid: string, mode = '100644') => ({ mode, oid: oid.repeat(40) });
 async function fingerprintOf(after: Files, checks: string[]): Promise<string> {
   const before: Files = { 'src/a.py': file('0') };
   const checkout = {
-    mergeBase: async () => 'base',
+    mergeBases: async () => ['base'],
+    commitsSince: async () => [],
     files: async (commit: string) => new Map(Object.entries(commit === 'base' ? before : after)),
   };
   const settings = { ...noSettings, checks };
