@@ -3,6 +3,7 @@ import type { App } from '../../app.ts';
 import { Refused } from '../../domain/machine.ts';
 import { RunFailed } from '../../domain/run.ts';
 import { AppError } from '../../errors.ts';
+import { decidingSettings } from '../../repositories/settings/repository-settings.ts';
 import { settingsOnGitHub } from '../../repositories/settings/settings-on-github.ts';
 import { askForProof, endProof, findLiveProof, mirrorProof } from '../../runs/reviewing/ask-proof.ts';
 import {
@@ -11,7 +12,9 @@ import {
   isLatestProof,
   listHeldNumbers,
   listTaken,
+  type PullProof,
   releaseClosed,
+  wasRequired,
 } from '../../runs/reviewing/pull-proofs.ts';
 import type { PullRef } from '../../runs/reviewing/store.ts';
 import type { Place } from '../app/place.ts';
@@ -40,7 +43,7 @@ export async function proveUnasked(
     // The check runs of other pull requests of the same head may have shown what this one said.
     await mirrorProof(app, at);
   }
-  if (!isNew || pull.state !== 'open' || !(await mayWantAll(place))) return;
+  if (!isNew || pull.state !== 'open' || (await wantsAll(place)) === false) return;
   await proveIfAllowed(app, place, pull.number, isRetargeted);
 }
 
@@ -68,22 +71,18 @@ const lookedAt = 30;
 
 /**
  * Proves the open pull requests of a repository that wants that for all of them, if their events were lost, and those for
- * which the minutes of another day were used up, or the settings could not be used.
+ * which the minutes of another day were used up, or the settings could not be used or said something else about failing check runs.
  */
 export async function proveMissed(app: App, place: Place, isOver: () => boolean): Promise<void> {
-  const { octokit, name, repository } = place;
+  const { repository } = place;
   const em = app.db.manager;
   const since = await heardUntil(em, repository.id);
   const held = await listHeldNumbers(em, repository.id);
-  const isWanted = (since !== undefined || held.length > 0) && (await mayWantAll(place));
-  if (!isWanted && held.length === 0) return;
-  const { data: pulls } = await octokit.request('GET /repos/{owner}/{repo}/pulls', {
-    ...name,
-    state: 'open',
-    sort: 'updated',
-    direction: 'desc',
-    per_page: lookedAt,
-  });
+  const hasAny = since !== undefined || held.length > 0 || (await wasRequired(em, repository.id)) !== undefined;
+  const wants = hasAny ? await wantsAll(place) : false;
+  if (wants === false && held.length === 0) return;
+  const isWanted = wants !== false;
+  const pulls = await listOpen(place);
   const missed = pulls.filter(({ updated_at }) => isWanted && since !== undefined && updated_at >= since);
   for (const number of new Set([...held, ...missed.map((pull) => pull.number)])) {
     if (isOver()) return;
@@ -99,6 +98,48 @@ export async function proveMissed(app: App, place: Place, isOver: () => boolean)
     if (lack === undefined) await mirrorProof(app, at);
     else await proveIfAllowed(app, place, number, lack === 'base');
   }
+  const isOther = ({ status, isRequired }: PullProof) => status !== null && isRequired !== (wants === 'required');
+  if (wants === 'required' || wants === true) await proveKnown(app, place, { pulls, isOther, isOver });
+}
+
+type OpenPulls = Awaited<ReturnType<typeof listOpen>>;
+
+async function listOpen({ octokit, name }: Place) {
+  const asked = { ...name, state: 'open', sort: 'updated', direction: 'desc', per_page: lookedAt } as const;
+  return (await octokit.request('GET /repos/{owner}/{repo}/pulls', asked)).data;
+}
+
+/** Proves those open pull requests again whose check runs show what was found out under other settings. */
+async function proveKnown(
+  app: App,
+  place: Place,
+  { pulls, isOther, isOver }: { pulls: OpenPulls; isOther: (proof: PullProof) => boolean; isOver: () => boolean },
+): Promise<void> {
+  for (const { number, head } of pulls) {
+    if (isOver()) return;
+    const known = await findPullProof(app.db.manager, { repositoryId: place.repository.id, number }, head.sha);
+    if (known !== undefined && isOther(known)) await proveIfAllowed(app, place, number, true);
+  }
+}
+
+/**
+ * Proves open pull requests again if a push to the default branch changed what decides about proofs. What was found out about the
+ * same files with the same settings counts again, so nothing is tried twice.
+ */
+export async function proveAfterPush(app: App, place: Place, push: { before: string; after: string }): Promise<void> {
+  if ((await wasRequired(app.db.manager, place.repository.id)) === undefined) return;
+  const [before, after] = [await rulesAt(place, push.before), await rulesAt(place, push.after)];
+  if (before === after || (await wantsAll(place)) === false) return;
+  await proveKnown(app, place, { pulls: await listOpen(place), isOther: () => true, isOver: () => false });
+}
+
+/** Returns what decides about proofs at a commit, as a text to compare. Settings that cannot be used are all alike. */
+async function rulesAt({ octokit, name }: Place, ref: string): Promise<string> {
+  const settings = await settingsOnGitHub(octokit, { ...name, ref }).catch((error) => {
+    if (error instanceof RunFailed) return undefined;
+    throw error;
+  });
+  return settings === undefined ? '' : JSON.stringify([decidingSettings(settings), settings.prove.everyone]);
 }
 
 /** Returns whether a pull request has no proof of its head, or one for another base than it has now. */
@@ -112,13 +153,13 @@ async function lackOf(
   return known.base === null || known.base === pull.base.ref ? undefined : 'base';
 }
 
-/** Whether a repository wants a proof of every pull request. If its settings cannot be used, it may. */
-async function mayWantAll({ octokit, name }: Place): Promise<boolean> {
+/** Whether a repository wants a proof of every pull request; undefined if its settings cannot be used, so it may. */
+async function wantsAll({ octokit, name }: Place): Promise<boolean | 'required' | undefined> {
   const settings = await settingsOnGitHub(octokit, name).catch((error) => {
     if (error instanceof RunFailed) return undefined;
     throw error;
   });
-  return settings === undefined || settings.prove.everyone !== false;
+  return settings?.prove.everyone;
 }
 
 /** Asks for a proof that nobody waits for. What the state forbids is logged; everything else is thrown. */

@@ -14,7 +14,7 @@ import { automate, branchDeleted, labelDeleted } from '../follow/automations.ts'
 import { lookAtChecks } from '../follow/checks.ts';
 import { foreignPullChanged } from '../follow/collisions.ts';
 import { forgetIssue, issueReopened, observeIssue } from '../follow/issues.ts';
-import { proveTaken, proveUnasked } from '../follow/prove-pulls.ts';
+import { proveAfterPush, proveTaken, proveUnasked } from '../follow/prove-pulls.ts';
 import { refreshPull } from '../follow/refresh-pull.ts';
 import { headChanged, reviewUnasked } from '../follow/review-pulls.ts';
 import { takeReview } from '../follow/reviews.ts';
@@ -107,6 +107,7 @@ export function registerWebhooks(probot: Probot, app: App): void {
         await app.queue.send(undefined, 'pull', { repositoryId, number }, { key: url });
       const commits = payload.commits.map(({ id }) => id);
       await proveTaken(app, place, branch, commits);
+      if (branch === place.repository.defaultBranch && !payload.deleted) await proveAfterPush(app, place, payload);
     }),
   );
 }

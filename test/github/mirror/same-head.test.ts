@@ -1,3 +1,5 @@
+import { type Place, placeOfRepository } from '../../../src/github/app/place.ts';
+import { proveMissed } from '../../../src/github/follow/prove-pulls.ts';
 import { syncTask } from '../../../src/github/mirror/sync.ts';
 import { askForProof } from '../../../src/runs/reviewing/ask-proof.ts';
 import { openAcme } from '../../support/stand-ins/acme.ts';
@@ -360,4 +362,63 @@ test('while the settings cannot be used, pull requests of a stranger hold nothin
   for (let number = 101; number < 152; number++) await told('closed', { number, user: eve, state: 'closed' });
   await told('reopened', { number: 100, user: eve });
   expect(latest()).toBe('action_required: Pull request #100: .deckhand.yml cannot be used');
+});
+
+describe('when an admin changes the settings on the default branch', () => {
+  const [before, after] = ['1'.repeat(40), '2'.repeat(40)];
+  const contentOf = (text: string) => ({ encoding: 'base64', content: Buffer.from(text).toString('base64') });
+  const pushed = async (was: string, is: string) => {
+    around.pages['/contents/.deckhand.yml'] = (query: URLSearchParams) =>
+      contentOf(query.get('ref') === before ? was : is);
+    around.pages['/pulls'] = listed();
+    const payload = { ref: 'refs/heads/main', before, after, deleted: false, commits: [], sender: ada, ...place };
+    await acme.service.app.github?.receive({ id: `${Math.random()}`, name: 'push', payload } as never);
+  };
+  const listed = () => {
+    const { merged: _, ...pull } = pullOf({ number: 7 });
+    return [pull];
+  };
+  const optional = 'checks: [node --test]\nprove: { everyone: true }\n';
+  const strict = 'checks: [node --test]\nprove: { everyone: required }\n';
+
+  test.each([
+    ['weakened tests fail from now on', optional, strict],
+    ['other checks run', strict.replace('node --test', 'true'), strict],
+  ])('open pull requests are proved again: %s', async (_what, was, is) => {
+    const { opened, judge, mirror, latest } = await required('true');
+    await opened({ number: 7 }, 'weakened');
+    expect(latest()).toMatch(/^neutral: Tests were weakened/);
+    await pushed(was, is);
+    await mirror(7);
+    expect(latest()).toMatch(/^(queued|in_progress)/);
+    await judge(7, 'weakened');
+    expect(latest()).toMatch(/^failure: Tests were weakened/);
+  });
+
+  test('nothing happens after a push that changes no setting for proofs', async () => {
+    const { opened, mirror, latest } = await required();
+    await opened({ number: 7 }, 'proved');
+    const was = latest();
+    await pushed(strict, `${strict}review: everyone\n`);
+    await mirror(7);
+    expect(latest()).toBe(was);
+  });
+
+  test('the next comparison with GitHub notices a stricter rule whose event was lost', async () => {
+    const { opened, mirror, latest } = await required('true');
+    await opened({ number: 7 }, 'weakened');
+    settingsSay('required');
+    around.pages['/pulls'] = listed();
+    const [{ id }]: [{ id: string }] = await acme.service.app.db.manager.query(
+      'select repository_id as id from pull_proofs',
+    );
+    const found = await placeOfRepository(acme.service.app, id);
+    await proveMissed(acme.service.app, found as Place, () => false);
+    await mirror(7);
+    expect(latest()).toMatch(/^(queued|in_progress)/);
+    // And no more once that is so.
+    asked.length = 0;
+    await proveMissed(acme.service.app, found as Place, () => false);
+    expect(asked).toEqual([]);
+  });
 });
