@@ -77,8 +77,9 @@ The service keeps running; press Ctrl+C to stop it.
   Token      ${stage.token}
 
 Open an issue on this GitHub and comment /agent start, or create a task in the dashboard. The scripted model takes three
-seconds for a turn. It asks a question first if the title of the task ends with a question mark, and proposes a plan if you
-choose one for the task. What you say to it, in messages, plans, reviews and line comments, appears in its plan and its change.
+seconds for a turn. Each task gets a small function and a test in files of their own, made of the words of its title. It asks
+a question first if the title ends with a question mark, and proposes a plan if you choose one for the task. What you say to
+it, in messages, plans, reviews and line comments, appears in its plan and its change.
 A plan waits for you in the inbox. One task has failed; its page says why, and how to get it going again.
 `);
   }

@@ -1,20 +1,70 @@
+import { wishesIn } from '../../demo/model/conversation.ts';
 import type { ModelRequest } from '../../demo/model/model.ts';
-import { player, wishesIn } from '../../demo/model/player.ts';
+import { player } from '../../demo/model/player.ts';
+import { unclearTask } from '../../demo/model/story.ts';
 
-/** Returns the names of the tools that the demo's model calls in a turn. */
-function calledIn(turn: number, tools: string[]): string[] {
-  const request: ModelRequest = {
-    model: 'scripted',
-    messages: [{ role: 'user', content: '# Task: Cut long slugs' }],
-    tools: [...tools, 'list_files', 'read_file', 'finish'].map((name) => ({ function: { name } })),
-  };
-  const said = typeof player === 'function' ? player(request, turn) : [];
-  return Array.isArray(said) ? said.map(({ name }) => name) : [];
+type Messages = ModelRequest['messages'];
+
+/** Returns the calls of the demo's model after these messages. */
+function answerTo(messages: Messages, tools: string[]) {
+  const offered = [...tools, 'list_files', 'read_file', 'finish'].map((name) => ({ function: { name } }));
+  const said = typeof player === 'function' ? player({ model: 'scripted', messages, tools: offered }, 0) : [];
+  return Array.isArray(said) ? said : [];
 }
 
+const turnOf = (calls: ReturnType<typeof answerTo>) =>
+  ({
+    role: 'assistant',
+    content: null,
+    tool_calls: calls.map(({ name, arguments: given }) => ({
+      id: name,
+      function: { name, arguments: JSON.stringify(given) },
+    })),
+  }) as Messages[number];
+
+/** Lets the model answer until it finishes; returns the names of the tools of each turn. */
+function played(messages: Messages, tools: string[]): string[][] {
+  const calls = answerTo(messages, tools);
+  messages.push(turnOf(calls));
+  const names = calls.map(({ name }) => name);
+  return names.includes('finish') ? [names] : [names, ...played(messages, tools)];
+}
+
+const task = (): Messages => [{ role: 'user', content: '# Task: Cut long slugs' }];
+const all = ['write_file', 'edit_file', 'run_command'];
+const works = [['list_files', 'read_file'], ['write_file', 'write_file'], ['run_command'], ['finish']];
+
 test("the demo's model proposes a plan until one is approved, and then makes the change", () => {
-  for (const turn of [0, 1, 2]) expect(calledIn(turn, ['propose_plan'])).toEqual(['propose_plan']);
-  expect(calledIn(2, ['write_file'])).toEqual(['write_file']);
+  const messages = task();
+  for (const said of ['more steps', 'fewer steps']) {
+    const plan = answerTo(messages, ['propose_plan', 'run_command']);
+    expect(plan.map(({ name }) => name)).toEqual(['propose_plan']);
+    const content = `[mona asks for another plan]\n${said}\n\nCall propose_plan again.`;
+    messages.push(turnOf(plan), { role: 'user', content });
+  }
+  messages.push({ role: 'user', content: '[mona approved the plan]\nCarry it out now.' });
+  expect(played(messages, all)).toEqual(works);
+  // Where only large changes need a plan, it proposes one, too, and another one when it is asked to.
+  const large = task();
+  const may = [...all, 'propose_plan'];
+  expect(played(large, may)).toEqual([['propose_plan'], ...works]);
+  large.push({ role: 'user', content: '[mona asks for another plan]\nNo.\n\nCall propose_plan again.' });
+  expect(answerTo(large, may)).toMatchObject([{ name: 'propose_plan' }]);
+  expect(played(task(), ['write_file'])).toEqual(works.filter(([name]) => name !== 'run_command'));
+});
+
+test("the demo's model asks first if the title is a question, and gives up what is unclear", () => {
+  const asks: Messages = [{ role: 'user', content: '# Task: Cut long slugs?' }];
+  expect(played(asks, [...all, 'ask_person'])).toEqual([['ask_person'], ...works]);
+  const unclear = (description: string): Messages => [
+    { role: 'user', content: `# Task: ${unclearTask.title}\n\n${description}` },
+  ];
+  const messages = unclear(unclearTask.description);
+  messages.push(turnOf(answerTo(messages, all)));
+  expect(answerTo(messages, all)).toMatchObject([{ name: 'give_up' }]);
+  const named = unclear('Name: url-slugs');
+  expect(played(named, all)).toEqual(works);
+  expect(JSON.stringify(named)).toContain('url-slugs/hello-world');
 });
 
 test("the demo's model says how the tasks of a sprint are doing", () => {
@@ -24,13 +74,13 @@ test("the demo's model says how the tasks of a sprint are doing", () => {
     { role: 'user' as const, content: context },
     { role: 'user' as const, content: '@mona: What happened?' },
   ];
-  const answerTo = (asked: typeof messages) =>
+  const replyTo = (asked: typeof messages) =>
     typeof player === 'function' ? player({ model: 'scripted', messages: asked, tools: [] }, 0) : '';
-  const said = answerTo(messages);
+  const said = replyTo(messages);
   expect(said).toContain('The sprint **Spring** is active.');
   expect(said).toContain('Its tasks:\n\n- task_1: in review\n- task_2: done');
   const digest = '# Spring\n\n5 of 5 tasks done. The runs cost $0.00.';
-  expect(answerTo([{ role: 'user', content: digest }])).toMatch(/^Everything that was planned is done\./);
+  expect(replyTo([{ role: 'user', content: digest }])).toMatch(/^Everything that was planned is done\./);
 });
 
 test("what people say to the demo's model appears in its plan and in its change", () => {
@@ -48,27 +98,24 @@ test("what people say to the demo's model appears in its plan and in its change"
   ];
   expect(wishesIn({ messages: said.map((content) => ({ role: 'user', content })) })).toEqual(wishes);
 
-  const messages: ModelRequest['messages'] = [
-    { role: 'user', content: '# Task: Cut long slugs' },
-    ...['[mona says]\nKeep the names short.'].map((content) => ({ role: 'user', content })),
-  ];
-  const answer = (turn: number, tools: string[], more: ModelRequest['messages'] = []) => {
-    const tool = [...tools, 'finish'].map((name) => ({ function: { name } }));
-    return typeof player === 'function'
-      ? player({ model: 'scripted', messages: [...messages, ...more], tools: tool }, turn)
-      : '';
-  };
-  const inPlan = { markdown: expect.stringContaining('3. As you asked: Keep the names short.') };
-  expect(answer(0, ['propose_plan'])).toMatchObject([{ name: 'propose_plan', arguments: inPlan }]);
-  const written = { name: 'write_file', arguments: { content: expect.stringContaining('Keep the names short.') } };
-  const change = answer(2, ['write_file', 'run_command']);
-  expect(change).toMatchObject([written]);
+  const messages: Messages = [...task(), { role: 'user', content: '[mona says]\nKeep the names short.' }];
+  const inPlan = { markdown: expect.stringContaining('4. As you asked: Keep the names short.') };
+  expect(answerTo(messages, ['propose_plan'])).toMatchObject([{ name: 'propose_plan', arguments: inPlan }]);
+  expect(played(messages, all)).toEqual(works);
+  expect(JSON.stringify(messages)).toContain('// As you asked: Keep the names short.');
   // A message that comes after the file was written is written before the end.
-  const [{ arguments: args } = { arguments: {} }] = Array.isArray(change) ? change : [];
-  const turns = [{ role: 'assistant', content: null, tool_calls: [{ function: { arguments: JSON.stringify(args) } }] }];
-  expect(answer(4, ['write_file', 'run_command'], turns)).toMatchObject([{ name: 'finish' }]);
-  const later = [...turns, { role: 'user', content: '[mona says]\nAnd test it.' }];
-  expect(answer(4, ['write_file', 'run_command'], later)).toMatchObject([
-    { name: 'write_file', arguments: { content: expect.stringMatching(/names short\.[\s\S]+And test it\./) } },
-  ]);
+  messages.push({ role: 'user', content: '[mona says]\nAnd test it.' });
+  const content = expect.stringMatching(/names short\.[\s\S]+And test it\./);
+  expect(answerTo(messages, all)).toMatchObject([{ name: 'write_file', arguments: { content } }]);
+  expect(played(messages, all)).toEqual([['write_file'], ['run_command'], ['finish']]);
+});
+
+test('of a plan that people changed, the model repeats what is new in it', () => {
+  const messages = task();
+  const plan = answerTo(messages, ['propose_plan']);
+  const { markdown } = plan[0]?.arguments as { markdown: string };
+  const changed = markdown.replace('4. Run', '4. Use a loop.\n5. Run');
+  const content = `[mona changed the plan and approved it]\nThe plan is now as follows. Carry it out as it is here.\n\n${changed}`;
+  messages.push(turnOf(plan), { role: 'user', content });
+  expect(wishesIn({ messages })).toEqual(['4. Use a loop.']);
 });
