@@ -96,7 +96,7 @@ ${body.map((line) => `  ${line}`).join('\n')}
 }
 `;
 
-const inComment = (title: string) => title.replaceAll('*/', '* /');
+const inComment = (title: string) => title.replaceAll('*/', '* /').replace(/[\s?!.:…]+$/u, '');
 
 function testFor(title: string, { slug, name, feature }: { slug: string; name: string; feature: Feature }): string {
   const asserts = feature.cases.map(([given, result]) => `  assert.equal(${name}(${given}), ${result});`);

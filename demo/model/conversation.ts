@@ -73,14 +73,12 @@ export function wishesIn(request: Pick<ModelRequest, 'messages'>): string[] {
   return [...new Set(lines)].filter((line) => line !== '' && !ownWords.test(line));
 }
 
-/** Returns the lines of a plan that the proposed one did not have, whatever their numbers are. */
+/** Returns the steps of a plan that the proposed one did not have, without their numbers. */
 function newSteps(plan: string, proposed: string): string {
   const bare = (line: string) => line.replace(/^\s*(?:\d+\.|[-*])\s*/, '').trim();
   const known = new Set(proposed.split('\n').map(bare));
-  return plan
-    .split('\n')
-    .filter((line) => !known.has(bare(line)))
-    .join('\n');
+  const steps = plan.split('\n').map(bare);
+  return steps.filter((line) => !known.has(line)).join('\n');
 }
 
 /** Returns whether people asked for another plan since the last one. */

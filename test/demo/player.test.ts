@@ -93,7 +93,7 @@ test("what people say to the demo's model appears in its plan and in its change"
     '# Task: Cut long slugs\n\n## Instructions for this attempt\nsrc/a.js:3\n\nRename this.\n\n## The repository sample\nfiles',
   ];
   const wishes = [
-    ...['Keep the names short.', 'Cut at words.', '1. Cut. 2. Test.', 'Add a second one', 'Use a loop.'],
+    ...['Keep the names short.', 'Cut at words.', 'Cut. Test.', 'Add a second one', 'Use a loop.'],
     'src/a.js:3 Rename this.',
   ];
   expect(wishesIn({ messages: said.map((content) => ({ role: 'user', content })) })).toEqual(wishes);
@@ -117,5 +117,5 @@ test('of a plan that people changed, the model repeats what is new in it', () =>
   const changed = markdown.replace('4. Run', '4. Use a loop.\n5. Run');
   const content = `[mona changed the plan and approved it]\nThe plan is now as follows. Carry it out as it is here.\n\n${changed}`;
   messages.push(turnOf(plan), { role: 'user', content });
-  expect(wishesIn({ messages })).toEqual(['4. Use a loop.']);
+  expect(wishesIn({ messages })).toEqual(['Use a loop.']);
 });
