@@ -1,6 +1,6 @@
 import { settled } from '../../demo/browser.ts';
 import { until } from '../../demo/real-service.ts';
-import { inBrowser, loaded, openDashboard, visit } from '../support/browser.ts';
+import { inBrowser, loaded, openDashboard, openOther, visit } from '../support/browser.ts';
 import { handsOf, repo } from '../support/face.ts';
 import { inspect, type Seen } from './inspect.ts';
 
@@ -240,4 +240,23 @@ inBrowser('a viewer sees everything of a project, and no button that would be re
   await page.getByLabel('Scope').selectOption('read');
   await page.getByRole('button', { name: 'Create token' }).click();
   await page.getByRole('listitem').filter({ hasText: 'for a script' }).getByText('Read', { exact: true }).waitFor();
+});
+
+inBrowser('who only views projects is promised nothing that would be refused', async () => {
+  await api('POST', `${base}/members`, { login: 'stranger', role: 'viewer' });
+  const { id } = await api<{ id: string }>('POST', `${base}/tasks`, { title: 'Failed before' });
+  await world.sql(
+    `update tasks set failure = '{"category":"conflict","message":"src/a.ts still has conflict markers","retryable":true}'
+     where id = $1`,
+    [id],
+  );
+  const viewer = await openOther(world, 'stranger');
+  await viewer.goto(world.service.url);
+  await viewer.getByText('To create or approve something, ask an admin').waitFor();
+  await loaded(viewer);
+  expect(await viewer.getByRole('link', { name: 'create a task' }).count()).toBe(0);
+  expect(await viewer.getByRole('region', { name: 'Get started' }).count()).toBe(0);
+  await viewer.goto(`${world.service.url}/tasks/${id}`);
+  await viewer.getByText('Members of the project can retry it.').waitFor();
+  expect(await viewer.getByText('Retry.').count()).toBe(0);
 });

@@ -4,7 +4,8 @@ import { Button, Flash, SegmentedControl } from '@primer/react';
 import { useQuery } from '@tanstack/react-query';
 import { useEffect, useRef, useState } from 'react';
 import { Link, useSearchParams } from 'react-router';
-import type { InboxEntry } from '../api.ts';
+import { hasRole } from '../../domain/agent.ts';
+import type { InboxEntry, Project } from '../api.ts';
 import { formatNumber, plural } from '../display/formats.ts';
 import { QueryResult } from '../display/query-result.tsx';
 import { EmptyState } from '../display/sections.tsx';
@@ -82,36 +83,54 @@ function EntryList({ entries, scope }: { entries: InboxEntry[]; scope: 'mine' | 
 /** Says that nothing waits for the person, and what they can do next. */
 function EmptyInbox({ scope }: { scope: 'mine' | 'all' }) {
   const { data: projects = [] } = useQuery(queries.projects());
-  const [newest] = projects;
+  const worked = projects.find(({ role }) => hasRole(role, 'member'));
+  const [viewed] = projects;
   return (
     <EmptyState title="Nothing needs you">
       <p>
         Plans and changes to approve, questions from agents, paused runs, work to review and failed runs of all your
         projects appear here, unless other people are responsible for them or you have snoozed them.
       </p>
-      {scope === 'mine' && (
+      {scope === 'mine' && worked !== undefined && (
         <p>
           <Link to="/?scope=all">Show what needs others, too</Link>
         </p>
       )}
-      {newest === undefined ? (
+      {viewed === undefined && (
         <p>
           <Link to="/projects">Create a project</Link> to begin.
         </p>
-      ) : (
-        <p>
-          In <bdi>{newest.name}</bdi>, you can <Link to={`/projects/${newest.id}?new=one`}>create a task</Link>,{' '}
-          <Link to={`/projects/${newest.id}/plan`}>plan a goal</Link> or{' '}
-          <Link to={`/projects/${newest.id}/pool`}>see what is running</Link>.
-          {projects.length > 1 && (
-            <>
-              {' '}
-              Or <Link to="/projects">choose another project</Link>.
-            </>
-          )}
-        </p>
       )}
+      {worked !== undefined && <Next project={worked} hasOthers={projects.length > 1} />}
+      {worked === undefined && viewed !== undefined && <Viewed project={viewed} />}
     </EmptyState>
+  );
+}
+
+function Next({ project: { id, name }, hasOthers }: { project: Project; hasOthers: boolean }) {
+  return (
+    <p>
+      In <bdi>{name}</bdi>, you can <Link to={`/projects/${id}?new=one`}>create a task</Link>,{' '}
+      <Link to={`/projects/${id}/plan`}>plan a goal</Link> or{' '}
+      <Link to={`/projects/${id}/pool`}>see what is running</Link>.
+      {hasOthers && (
+        <>
+          {' '}
+          Or <Link to="/projects">choose another project</Link>.
+        </>
+      )}
+    </p>
+  );
+}
+
+/** What the inbox of a person says who decides nothing anywhere. */
+function Viewed({ project: { id, name } }: { project: Project }) {
+  return (
+    <p>
+      You are a viewer of <bdi>{name}</bdi>: you can follow <Link to={`/projects/${id}`}>its board</Link> and{' '}
+      <Link to={`/projects/${id}/pool`}>see what is running</Link>. To create or approve something, ask an admin of the
+      project to make you a member, or <Link to="/projects">create a project</Link> of your own.
+    </p>
   );
 }
 

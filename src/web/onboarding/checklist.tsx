@@ -4,17 +4,21 @@ import { Button, Heading } from '@primer/react';
 import { queryOptions, useQuery } from '@tanstack/react-query';
 import { useEffect, useState } from 'react';
 import { Link } from 'react-router';
+import { hasRole } from '../../domain/agent.ts';
 import * as api from '../api.ts';
 import { storeText } from '../frame/personal-storage.ts';
 import { serviceInfo } from '../frame/service-info.ts';
 import * as queries from '../live/queries.ts';
 import { isComplete, type Step, stepsOf } from './steps.ts';
 
-/** Shows the steps for the newest project of the person, or for the first one that they will create. */
+/**
+ * Shows the steps for the newest project that the person can work in, or for the first one that they will create. Those who only
+ * view projects can do none of the steps.
+ */
 export function OnboardingOfNewest() {
   const { data: projects } = useQuery(queries.projects());
-  const newest = projects?.[0];
-  if (projects === undefined) return null;
+  const newest = projects?.find(({ role }) => hasRole(role, 'member'));
+  if (projects === undefined || (newest === undefined && projects.length > 0)) return null;
   return newest === undefined ? (
     <Checklist title="Get started" steps={stepsOf(undefined, serviceInfo.installUrl)} />
   ) : (

@@ -1,6 +1,7 @@
 import { Link } from 'react-router';
 import { limitSetter, remedyFor } from '../../domain/run.ts';
 import type { Failure, Task } from '../api.ts';
+import { useMay } from '../forms/may.tsx';
 
 /** Shows why the last run of a task failed and what to do about it. */
 export function FailureNotice({ task }: { task: Task }) {
@@ -22,8 +23,11 @@ export function FailureText({ task, failure }: { task: Task; failure: Failure })
   );
 }
 
-/** Shows what a person can do about a failed run, with a link to the right place. */
+/** Shows what a person can do about a failed run, with a link to the right place. A viewer has no button that does it. */
 export function Remedy({ task, failure }: { task: Task; failure: Failure }) {
+  const mayRetry = useMay('member');
+  if (!mayRetry)
+    return <p className="wrap">Members of the project can retry it. As a viewer, you can read its runs.</p>;
   const link = linkFor(failure, task);
   return (
     <p className="wrap">
