@@ -52,10 +52,11 @@ export function keysAbove(budget: RunBudget, limits: Limits) {
   return all.filter(({ key, limit }) => (budget[key] ?? 0) > limit.value);
 }
 
-/** Writes a budget for people, such as `$8, 200 steps`. */
+/** Writes a budget for people, such as `$8, 200 steps` or `$0.50`. */
 export function budgetText(budget: RunBudget): string {
   const amount = (key: RunBudgetKey, value: number) => {
-    if (key === 'costUsd') return `$${value}`;
+    if (key === 'costUsd')
+      return `$${value.toLocaleString('en', { minimumFractionDigits: Number.isInteger(value) ? 0 : 2, maximumFractionDigits: 6 })}`;
     return `${value.toLocaleString('en')} ${value === 1 ? key.slice(0, -1) : key}`;
   };
   return runBudgetKeys.flatMap((key) => (budget[key] === undefined ? [] : [amount(key, budget[key])])).join(', ');

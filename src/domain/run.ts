@@ -159,8 +159,8 @@ const remedies: Record<Exclude<FailureCategory, 'budget' | 'timeout'>, string> =
     'Read the end of the output. Correct `setup` or `services` in .deckhand.yml on the default branch, then retry; `/agent setup` tries it without an agent.',
   model: 'Retry. If it happens again, choose another model for the agent.',
   checks: 'Look at the failing checks, then retry with a hint about them.',
-  gave_up: 'Add what the agent was missing to the description of the task, then retry.',
-  no_changes: 'Describe more precisely what should change, then retry.',
+  gave_up: 'Retry with a hint that says what the agent was missing, or add it to the description of the task first.',
+  no_changes: 'Retry with a hint that says more precisely what should change.',
   conflict: 'Retry. The next run merges the base branch again.',
   push_rejected:
     'Look at the files that the message names. Change the task, or `protected` and `allowed` in .deckhand.yml on the default branch, then retry.',

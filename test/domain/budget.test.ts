@@ -127,6 +127,6 @@ test('a budget exceeds no limit that it does not name, however low', () => {
 
 test('a budget is written as people would write it', () => {
   expect(budgetText({ tokens: 1_500_000, minutes: 1, steps: 200, costUsd: 0.5 })).toBe(
-    '$0.5, 200 steps, 1 minute, 1,500,000 tokens',
+    '$0.50, 200 steps, 1 minute, 1,500,000 tokens',
   );
 });

@@ -89,7 +89,7 @@ test('what was judged is what counts: no process changes it afterwards, and serv
   );
   const pushes = world.github.pushes.length;
   const task = await settled(await world.issue('/agent start'), 'ready', 1);
-  expect(task.failure).toMatchObject({ category: 'push_rejected', message: expect.stringMatching(/^- infra\/a is /) });
+  expect(task.failure).toMatchObject({ category: 'push_rejected', message: expect.stringMatching(/^infra\/a is /) });
   expect(world.github.pushes).toHaveLength(pushes);
   expect(told(face)).toContain('All processes ended before your change was read: web.');
   expect(told(face)).toContain('started\\nstarted\\n');

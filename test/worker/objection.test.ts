@@ -251,7 +251,12 @@ test('a file name cannot forge an objection; many objections are counted; only i
   expect(many.split('\n')).toHaveLength(51);
   expect(many).toMatch(/\n- and 21 more$/);
   expect(rejection(many).failure.category).toBe('push_rejected');
-  expect(rejection('- a still contains conflict markers').failure.category).toBe('conflict');
+  // One objection is a sentence, several are a list.
+  expect(rejection('- a still contains conflict markers').failure).toMatchObject({
+    category: 'conflict',
+    message: 'a still contains conflict markers',
+  });
+  expect(rejection(many).failure.message).toMatch(/^The change cannot be pushed:\n- \.husky\/0 /);
 });
 
 test('conflicts come after the objections of all repositories', async () => {

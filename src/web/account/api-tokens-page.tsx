@@ -35,7 +35,14 @@ export function ApiTokensPage() {
       </p>
       {created && <CreatedToken token={created} />}
       <CreateToken onCreated={setCreated} />
-      <QueryResult query={query}>{(tokens) => <TokenList tokens={tokens} />}</QueryResult>
+      <QueryResult query={query}>
+        {(tokens) => (
+          <TokenList
+            tokens={tokens}
+            onRevoked={(id) => setCreated((shown) => (shown?.id === id ? undefined : shown))}
+          />
+        )}
+      </QueryResult>
     </div>
   );
 }
@@ -97,23 +104,28 @@ function CreateToken({ onCreated }: { onCreated(token: api.NewApiToken): void })
   );
 }
 
-function TokenList({ tokens }: { tokens: api.ApiToken[] }) {
+function TokenList({ tokens, onRevoked }: { tokens: api.ApiToken[]; onRevoked(id: string): void }) {
   if (tokens.length === 0) return <EmptyState title="No API tokens yet">Create one above.</EmptyState>;
   return (
     <ul className="list">
       {tokens.map((token) => (
-        <TokenItem key={token.id} token={token} />
+        <TokenItem key={token.id} token={token} onRevoked={onRevoked} />
       ))}
     </ul>
   );
 }
 
-function TokenItem({ token: { id, name, prefix, scopes: scope, expiresAt, lastUsedAt } }: { token: api.ApiToken }) {
+function TokenItem({ token, onRevoked }: { token: api.ApiToken; onRevoked(id: string): void }) {
+  // The API calls the end of the token, by which its owner recognizes it, its prefix.
+  const { id, name, prefix: end, scopes: scope, expiresAt, lastUsedAt } = token;
   const client = useQueryClient();
   const confirm = useConfirm();
   const revoke = useMutation({
     mutationFn: () => api.revokeToken(id),
-    onSuccess: () => client.invalidateQueries({ queryKey: ['tokens'] }),
+    onSuccess: () => {
+      onRevoked(id);
+      return client.invalidateQueries({ queryKey: ['tokens'] });
+    },
     onError: notifyError,
   });
   const confirmAndRevoke = async () => {
@@ -127,7 +139,7 @@ function TokenItem({ token: { id, name, prefix, scopes: scope, expiresAt, lastUs
   };
   return (
     <li className="list-item">
-      <span className="strong wrap">{name}</span> <code>{prefix}…</code>{' '}
+      <span className="strong wrap">{name}</span> <code>…{end}</code>{' '}
       <Label title={scopeNames[scope]}>{sentenceCase(scope)}</Label>
       <span className="muted">
         {Date.parse(expiresAt) < Date.now() ? 'expired' : 'expires'} <TimeAgo at={expiresAt} /> ·{' '}

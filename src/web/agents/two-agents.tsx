@@ -71,8 +71,8 @@ function Columns({ projectId, agents: [a, b] }: { projectId: string; agents: [Ag
             )}
             {row('Version', ({ version }) => version)}
             {figure('Success rate', successText)}
-            {figure('Tasks completed', ({ completedTasks }) => completedTasks)}
-            {figure('Tasks failed', ({ failedTasks }) => failedTasks)}
+            {figure('Tasks done', ({ completedTasks }) => completedTasks)}
+            {figure('Tasks whose last run failed', ({ failedTasks }) => failedTasks)}
             {figure('Average completion time', completionText)}
             {row(`Cost, last ${costDays} days`, cost)}
             {figure('Pull requests', ({ prsCreated }) => prsCreated)}

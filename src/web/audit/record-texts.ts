@@ -1,3 +1,4 @@
+import { budgetText } from '../../domain/budget.ts';
 import type { AuditRecord } from '../api.ts';
 import { sentenceCase } from '../display/names.ts';
 import type { AuditFilter } from '../live/queries.ts';
@@ -15,10 +16,32 @@ export const viaNames: Record<AuditRecord['via'], string> = {
 
 /** Shows a value of a field before or after a change. */
 export function shownValue(field: string, value: string | number | boolean | null | undefined): string {
+  if (field === 'budget' || field === 'budgets') return budgetOf(value);
   if (value === null || value === undefined || value === '') return '(none)';
   if (typeof value === 'boolean') return value ? 'yes' : 'no';
   return wordFields.has(field) ? sentenceCase(String(value)) : String(value);
 }
+
+/** Shows the budget of a task, or the budgets of a project, which the log keeps as JSON. One that was cut stays as it is. */
+function budgetOf(value: string | number | boolean | null | undefined): string {
+  if (typeof value !== 'string' || value === '{}') return 'none';
+  let budget: Record<string, number | null>;
+  try {
+    budget = JSON.parse(value);
+  } catch {
+    return value;
+  }
+  const { dayCostUsd, ...others } = budget;
+  const ofRun = Object.entries(others).flatMap(([key, amount]) => (amount === null ? [] : [[runKeyOf(key), amount]]));
+  const parts = [
+    ...(ofRun.length === 0 ? [] : [`${budgetText(Object.fromEntries(ofRun))} a run`]),
+    ...(typeof dayCostUsd === 'number' ? [`${budgetText({ costUsd: dayCostUsd })} a day`] : []),
+  ];
+  return parts.length === 0 ? 'none' : parts.join(', ');
+}
+
+/** Projects call the minutes of a run `runMinutes`, tasks `minutes`. */
+const runKeyOf = (key: string) => key.replace(/^run([A-Z])/, (_, first: string) => first.toLowerCase());
 
 /** Fields whose values are words of the API. */
 const wordFields = new Set(['attention', 'merging', 'priority', 'reasoningEffort', 'role', 'scopes', 'status']);

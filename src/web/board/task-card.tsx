@@ -185,7 +185,7 @@ function CardMenu({ task }: { task: Card }) {
   );
 }
 
-/** Shows whether the run of a task is running, queued or waiting, and for how long it has worked or been queued. */
+/** Shows whether the run of a task is running, queued or waiting, and for how long it has done that. */
 function RunState({ run }: { run: CardRun | null }) {
   switch (run?.status) {
     case 'running':
@@ -202,8 +202,8 @@ function RunState({ run }: { run: CardRun | null }) {
       );
     case 'waiting':
       return (
-        <Label variant="sponsors" title="The time that a run waits is not counted">
-          <PauseIcon size={12} /> {waitName(run.waitReason)} <Elapsed run={run} />
+        <Label variant="sponsors" title={`Waits since ${exactTime(run.waitingSince ?? run.createdAt)}`}>
+          <PauseIcon size={12} /> {waitName(run.waitReason)} <Waited since={run.waitingSince ?? run.createdAt} />
         </Label>
       );
     default:
@@ -219,4 +219,10 @@ function waitName(reason: CardRun['waitReason']): string {
 function Elapsed({ run }: { run: CardRun }) {
   const now = useNow(1000);
   return <span className="clock">{clockText(elapsedOf(run, now))}</span>;
+}
+
+/** Shows how long a run has waited. The clock of its work stands still, and would look as if nobody had been asked yet. */
+function Waited({ since }: { since: string }) {
+  const now = useNow(1000);
+  return <span className="clock">{clockText(now - Date.parse(since))}</span>;
 }

@@ -10,7 +10,7 @@ import { lazyPart } from '../live/load-part.ts';
 import * as queries from '../live/queries.ts';
 import { PastQuotes } from './past-quotes.tsx';
 import { GroupingSelect, PeriodSelect, useGrouping, usePeriod } from './period.tsx';
-import { groupName, groupPath, hasUnpriced, tokensOf } from './spend-text.ts';
+import { groupName, groupPath, hasUnpriced, roundedTogether, tokensOf } from './spend-text.ts';
 
 const SpendChart = lazyPart(async () => ({ default: (await import('./spend-chart.tsx')).SpendChart }));
 
@@ -95,6 +95,10 @@ function SpendView({ projectId, spend }: { projectId: string; spend: Spend }) {
 /** Lists what each agent, person and so on has cost. */
 function SpendByGroup({ projectId, name, spend }: { projectId: string; name: string; spend: Spend }) {
   const { by, groups, total } = spend;
+  const costs = roundedTogether(
+    groups.map(({ costUsd }) => costUsd),
+    total.costUsd,
+  );
   return (
     <table className="table figures">
       <thead>
@@ -111,7 +115,7 @@ function SpendByGroup({ projectId, name, spend }: { projectId: string; name: str
             <td className="wrap">
               <GroupLink to={groupPath(projectId, by, group)} name={groupName(by, group)} />
             </td>
-            <td>{formatCost(group.costUsd)}</td>
+            <td>{formatCost(costs[i] ?? group.costUsd)}</td>
             <td>{total.costUsd === 0 ? '–' : `${Math.round((100 * group.costUsd) / total.costUsd)}%`}</td>
             <td>{formatNumber(tokensOf(group))}</td>
           </tr>

@@ -39,7 +39,7 @@ export function OverviewTab({ task }: { task: api.Task }) {
       {/* In review, the box beside the Merge button shows them. */}
       {!isMergeable(task) && <PullRequests task={task} />}
       {hasChange(task) && !isMergeable(task) && <Proof taskId={task.id} />}
-      <Timeline taskId={task.id} />
+      <Timeline taskId={task.id} failure={task.failure?.message} />
     </div>
   );
 }

@@ -10,6 +10,8 @@ import { TimeAgo } from '../display/times.tsx';
 import { May, useMay } from '../forms/may.tsx';
 import * as queries from '../live/queries.ts';
 import { ResponsiblePicker } from './actions/responsible-picker.tsx';
+import { isMergeable } from './actions/task-actions.ts';
+import { mergeReadiness } from './merging/readiness.ts';
 import { TaskButtons } from './task-buttons.tsx';
 import { effortText, type TaskState, taskState } from './task-state.ts';
 
@@ -120,11 +122,16 @@ function useTaskState(task: Task): TaskState {
     enabled: task.status === 'waiting_on_subtasks',
   });
   const { data: [newest] = [] } = useQuery({ ...queries.runs(task.id), enabled: task.status === 'in_progress' });
+  const { data: readiness } = useQuery({
+    ...mergeReadiness(task.id),
+    enabled: task.failure !== null && isMergeable(task),
+  });
   const isOpen = ({ status }: Pick<Task, 'status'>) => status !== 'done';
   return taskState(task, {
     openDependencies: related.filter(({ id }) => task.dependsOn.includes(id)).filter(isOpen).length,
     subtasks: subtasks.length,
     openSubtasks: subtasks.filter(isOpen).length,
+    isMergeBlocked: readiness?.problems.some(({ blocks }) => blocks) ?? false,
     isQueued: newest?.status === 'queued',
   });
 }

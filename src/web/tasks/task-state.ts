@@ -23,6 +23,8 @@ interface Surroundings {
   subtasks: number;
   openSubtasks: number;
   isQueued?: boolean;
+  /** GitHub would refuse a merge now. */
+  isMergeBlocked?: boolean;
 }
 
 const rareActions: TaskAction[] = ['to_backlog', 'to_ready', 'to_done'];
@@ -40,7 +42,7 @@ export function taskState(task: Task, around: Surroundings): TaskState {
     primary: needsAgent ? 'assign' : main,
     others: actions.filter((action) => action !== main && !rareActions.includes(action)),
     rare: actions.filter((action) => rareActions.includes(action)),
-    hints: hintsFor(task, actions),
+    hints: hintsFor(task, around.isMergeBlocked ? actions.filter((action) => action !== 'merge') : actions),
   };
 }
 

@@ -116,8 +116,10 @@ function unaskedMove({ checkout, task }: Work, move: Change): string | undefined
  * is `conflict`, because a retry merges the base branch again.
  */
 export function rejection(objections: string): RunFailed {
-  const [first = ''] = objections.split('\n');
-  return new RunFailed(isConflict(first) ? 'conflict' : 'push_rejected', objections);
+  const [first = '', ...others] = objections.split('\n');
+  // One objection is a sentence of its own, and no list.
+  const message = others.length === 0 ? first.replace(/^- /, '') : `The change cannot be pushed:\n${objections}`;
+  return new RunFailed(isConflict(first) ? 'conflict' : 'push_rejected', message);
 }
 
 function isConflict(line: string): boolean {

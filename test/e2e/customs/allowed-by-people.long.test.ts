@@ -73,7 +73,7 @@ test('an environment secret is refused, although it looks like a key that a pers
   const task = await settled(await world.issue('/agent start'), 'ready', 1);
   expect(task.failure).toMatchObject({
     category: 'push_rejected',
-    message: '- test/fixtures/aws.txt contains a live credential',
+    message: 'test/fixtures/aws.txt contains a live credential',
   });
   await world.service.api(world.token, 'DELETE', secret);
 });
@@ -104,5 +104,5 @@ test('a picture is pushed, and the agent sees that it is there; a program is ref
   expect(files.split('\n')).toContain('docs/logo.png');
   plays([make('docs/logo.png', String.raw`\177ELF\002\001\001\0`), finish], [finish]);
   const refused = await settled(await world.issue('/agent start'), 'ready', 1);
-  expect(refused.failure?.message).toBe('- docs/logo.png is a program for Linux (ELF)');
+  expect(refused.failure?.message).toBe('docs/logo.png is a program for Linux (ELF)');
 });

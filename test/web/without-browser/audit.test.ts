@@ -48,6 +48,15 @@ test('a status has the name that the board shows, and an empty value is said', (
   expect(shownValue('paused', false)).toBe('no');
 });
 
+test('budgets are said in words', () => {
+  const change = (field: string, before: string | null, after: string) =>
+    `${shownValue(field, before)} → ${shownValue(field, after)}`;
+  expect(change('budget', null, '{"costUsd":0.5}')).toBe('none → $0.50 a run');
+  expect(change('budget', '{"costUsd":8,"steps":1}', '{"minutes":20}')).toBe('$8, 1 step a run → 20 minutes a run');
+  expect(change('budgets', '{}', '{"runCostUsd":null,"dayCostUsd":12.5}')).toBe('none → $12.50 a day');
+  expect(change('budgets', '{"runTokens":1000}', '{"runTok…')).toBe('1,000 tokens a run → {"runTok…');
+});
+
 test('an empty field of something new is not shown as a change', () => {
   const detail = { owner: [null, null], description: [null, ''], title: [null, 'New'] };
   expect(changesIn(detail).map(([field]) => field)).toEqual(['title']);

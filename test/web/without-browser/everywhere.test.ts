@@ -20,6 +20,7 @@ import {
   groupPath,
   hasUnpriced,
   type ProjectSpend,
+  roundedTogether,
   sumOfProjects,
 } from '../../../src/web/spend/spend-text.ts';
 import { browserStorage } from '../../support/stand-ins/browser-storage.ts';
@@ -169,6 +170,15 @@ test('the agent of the last task is preselected, otherwise the default or the fi
   expect(agentToPreselect(project(), [agent('own', null)], stored)).toBe('');
 });
 
+test('the costs of groups are rounded so that they add up to the total', () => {
+  expect(roundedTogether([0.2149, 0.0547], 0.2696)).toEqual([0.22, 0.05]);
+  expect(roundedTogether([1, 2], 3)).toEqual([1, 2]);
+  expect(roundedTogether([0.1, 0.2], 0.1 + 0.2)).toEqual([0.1, 0.2]);
+  // What is not free is not shown as free, and what does not add up stays as it is.
+  expect(roundedTogether([0.5, 0.001], 0.501)).toEqual([0.5, 0.001]);
+  expect(roundedTogether([1.234], 9)).toEqual([1.234]);
+});
+
 test('groups of the spend have names and links as far as there are any', () => {
   const used = { costUsd: 1, inputTokens: 9, cachedInputTokens: 0, outputTokens: 1 };
   const named = (by: Spend['by'], id: string | null, name: string | null) =>
@@ -176,6 +186,7 @@ test('groups of the spend have names and links as far as there are any', () => {
   expect(named('person', 'user_1', 'octocat')).toEqual(['octocat', undefined]);
   expect(named('sprint', 'sprint_1', 'S')).toEqual(['S', '/sprints/sprint_1']);
   expect(named('sprint', 'sprint_1', null)).toEqual(['Deleted sprint', undefined]);
+  expect(named('person', null, null)).toEqual(['Runs that nobody started', undefined]);
   expect(named('sprint', null, null)).toEqual(['No sprint', undefined]);
   expect(named('agent', 'agent_1', 'Developer')).toEqual(['Developer', '/projects/p/agents/agent_1']);
 });

@@ -37,6 +37,10 @@ test.each<[Partial<Task>, string | null, string[], string[]]>([
 test('a failed task says what Retry and Start do; another one does not', () => {
   expect(taskState(task({ failure }), around).hints.map((hint) => hint.split(' ')[0])).toEqual(['Retry', 'Start']);
   expect(taskState(task({}), around).hints).toEqual([]);
+  // What cannot be merged is not offered as it is.
+  const failed = task({ status: 'in_review', prUrl, failure });
+  const hints = (isMergeBlocked: boolean) => taskState(failed, { ...around, isMergeBlocked }).hints.join(' ');
+  expect([hints(false), hints(true)].map((text) => text.includes('Merge accepts'))).toEqual([true, false]);
   const queued = taskState(task({ status: 'in_progress' }), { ...around, isQueued: true });
   expect(queued.sentence).toMatch(/^The run begins when a worker is free/);
 });
@@ -141,6 +145,9 @@ test.each<[Partial<TimelineEntry>, string]>([
 
 test('what somebody said is quoted; a commit or a pull request is part of the sentence', () => {
   const quoted = (type: string, text: string) => isQuoted(entry({ type, text }));
+  // The page says it above.
+  expect(isQuoted(entry({ type: 'run_failed', text: 'The checks fail.' }), 'The checks fail.')).toBe(false);
+  expect(isQuoted(entry({ type: 'run_failed', text: 'The budget is used up.' }), 'The checks fail.')).toBe(true);
   expect([quoted('answer', 'Tabs.'), quoted('answer', ''), quoted('pushed', 'abc')]).toEqual([true, false, false]);
 });
 

@@ -58,8 +58,12 @@ export function timelineText(entry: api.TimelineEntry): { who: string | null; wh
   return { who, what: changeText(entry) ?? deeds[type] ?? `did “${words(type)}”` };
 }
 
-/** Returns whether the text of an entry is quoted below it. */
-export function isQuoted({ type, text }: api.TimelineEntry): boolean {
+/**
+ * Returns whether the text of an entry is quoted below it. `failure`, which the page shows above, is not repeated for each run that
+ * failed with it.
+ */
+export function isQuoted({ type, text }: api.TimelineEntry, failure?: string): boolean {
+  if (type === 'run_failed' && text === failure) return false;
   return text !== '' && !['pushed', 'pull_opened', 'pull_merged'].includes(type);
 }
 

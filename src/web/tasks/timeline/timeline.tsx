@@ -9,8 +9,8 @@ import { Section } from '../../display/sections.tsx';
 import { TimeAgo } from '../../display/times.tsx';
 import { isMarkdown, isQuoted, timeline, timelineText } from './timeline-texts.ts';
 
-/** Shows what happened to a task and who did it, newest first. */
-export function Timeline({ taskId }: { taskId: string }) {
+/** Shows what happened to a task and who did it, newest first. `failure` is what the page says above about its last run. */
+export function Timeline({ taskId, failure }: { taskId: string; failure: string | undefined }) {
   const query = useInfiniteQuery(timeline(taskId));
   return (
     <Section title="Timeline">
@@ -18,7 +18,7 @@ export function Timeline({ taskId }: { taskId: string }) {
         {(entries) => (
           <ol className="timeline" aria-label="Timeline, newest first">
             {entries.map((entry) => (
-              <Entry key={entry.id} taskId={taskId} entry={entry} />
+              <Entry key={entry.id} taskId={taskId} entry={entry} failure={failure} />
             ))}
           </ol>
         )}
@@ -32,7 +32,8 @@ export function Timeline({ taskId }: { taskId: string }) {
   );
 }
 
-function Entry({ taskId, entry }: { taskId: string; entry: TimelineEntry }) {
+function Entry(props: { taskId: string; entry: TimelineEntry; failure: string | undefined }) {
+  const { taskId, entry, failure } = props;
   const { at, type, runId, text, url, handoff } = entry;
   const { who, what } = timelineText(entry);
   const isRun = type.startsWith('run_');
@@ -63,7 +64,7 @@ function Entry({ taskId, entry }: { taskId: string; entry: TimelineEntry }) {
           )}
         </span>
       </p>
-      {isQuoted(entry) && <Quotation text={text} isMarkdown={isMarkdown(entry)} />}
+      {isQuoted(entry, failure) && <Quotation text={text} isMarkdown={isMarkdown(entry)} />}
       {handoff !== null && <Handoff handoff={handoff} />}
     </li>
   );
