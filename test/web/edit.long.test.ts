@@ -103,6 +103,14 @@ inBrowser('MCP servers are added, replaced and removed; values of headers are ne
   };
   const add = () => section.getByRole('button', { name: 'Add server', exact: true }).click();
   const tracker = await startMcpServer();
+  // What is wrong with an address is said at its field.
+  await section.getByLabel('Name').fill('tracker');
+  await section.getByLabel('URL').fill('ftp://example.com/mcp');
+  await section.getByRole('button', { name: 'Connect' }).click();
+  await section.getByText(/^URL must /).waitFor();
+  await section.getByLabel('URL').and(page.locator('[aria-invalid=true]')).waitFor();
+  // The refusal is also in Chromium's log.
+  complaints.length = 0;
   await connect();
   await section.getByText('Connected. The server has 3 tools.').waitFor();
   await add();
@@ -111,6 +119,15 @@ inBrowser('MCP servers are added, replaced and removed; values of headers are ne
   await section.getByLabel('echo_headers').uncheck();
   await add();
   await section.getByText('Headers: Authorization · Tools: search, fail').waitFor();
+  // It is tried again and edited with the header that is stored.
+  await section.getByRole('button', { name: 'Test tracker' }).click();
+  await section.getByRole('listitem').getByText('Connected. The server has 3 tools.').waitFor();
+  await section.getByRole('button', { name: 'Edit tracker' }).click();
+  expect(await section.getByLabel('URL').inputValue()).toBe(tracker.url);
+  await section.getByRole('button', { name: 'Connect' }).click();
+  await section.getByLabel('fail').uncheck();
+  await section.getByRole('button', { name: 'Save server' }).click();
+  await section.getByText('Headers: Authorization · Tools: search', { exact: true }).waitFor();
   expect(await section.getByRole('listitem').count()).toBe(1);
   expect(await page.content()).not.toContain('value-of-the-header');
   await section.getByRole('button', { name: 'Remove tracker' }).click();
@@ -134,6 +151,7 @@ inBrowser('MCP servers are added, replaced and removed; values of headers are ne
   await section.getByLabel('vault').check();
   await section.getByRole('button', { name: 'Add server anyway' }).click();
   await section.getByRole('listitem').getByText('vault').waitFor();
+  await section.getByRole('listitem').getByText('Saved, but not reached yet.').waitFor();
   expect(await world.get(`${base}/mcp-servers`)).toMatchObject([{ repositories: [other] }]);
   await section.getByRole('button', { name: 'Remove tracker' }).click();
   await section.getByRole('listitem').waitFor({ state: 'detached' });

@@ -35,6 +35,22 @@ export function errorMessage(error: unknown, labels: Record<string, string> = {}
   return error instanceof Error ? error.message : 'Something went wrong. Try again.';
 }
 
+/**
+ * Returns what the service says about a field of a form, in a sentence with its label, to show beside the field; undefined if the
+ * error is not about it.
+ */
+export function fieldError(error: unknown, path: string, label: string): string | undefined {
+  const found = isErrorReply(error) ? error.data?.errors?.find((each) => each.path === path) : undefined;
+  const text = found && withLabel(found.message, path, label);
+  return text && (text.endsWith('.') ? text : `${text}.`);
+}
+
+/** Returns whether everything that an error says is about these fields, so that it need not be shown elsewhere. */
+export function isAboutFields(error: unknown, paths: string[]): boolean {
+  const errors = isErrorReply(error) ? (error.data?.errors ?? []) : [];
+  return errors.length > 0 && errors.every(({ path }) => paths.includes(path));
+}
+
 /** Replaces the name of a field at the beginning of a sentence about it. */
 function withLabel(message: string, path: string, label: string | undefined): string {
   return label !== undefined && message.startsWith(`${path} `) ? `${label}${message.slice(path.length)}` : message;

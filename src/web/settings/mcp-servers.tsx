@@ -6,6 +6,7 @@ import { plural } from '../display/formats.ts';
 import { QueryResult } from '../display/query-result.tsx';
 import { Section } from '../display/sections.tsx';
 import { notify, notifyError } from '../frame/notices.tsx';
+import { fieldError, isAboutFields } from '../live/errors.ts';
 import * as queries from '../live/queries.ts';
 import { Owners, RepositoryChoice } from './repository-choice.tsx';
 
@@ -18,6 +19,9 @@ export function McpServers({ projectId }: { projectId: string }) {
   const servers = useQuery(query);
   const repositories = useQuery(queries.repositories(projectId));
   const all = repositories.data ?? [];
+  const [edited, setEdited] = useState<api.McpServer>();
+  /** Why servers could not be reached that were saved anyway, by their names. */
+  const [unreached, setUnreached] = useState<Record<string, string | null>>({});
   const save = useMutation({
     mutationFn: (changed: Server[]) => api.setMcpServers(projectId, changed),
     onSuccess: (saved) => {
@@ -31,7 +35,8 @@ export function McpServers({ projectId }: { projectId: string }) {
       <div className="stack">
         <p className="muted">
           Agents can call the tools of these servers. The service makes the calls, with these headers, for everybody who
-          may start a run in the repositories that you choose.
+          may start a run in the repositories that you choose. Runs in public repositories get no tools of MCP servers,
+          unless the project shares private context with them.
         </p>
         <QueryResult query={servers} rows={1}>
           {(known) => (
@@ -42,15 +47,24 @@ export function McpServers({ projectId }: { projectId: string }) {
                     key={server.name}
                     server={server}
                     all={all}
+                    projectId={projectId}
+                    unreached={unreached[server.name] ?? null}
+                    onEdit={() => setEdited(server)}
                     onRemove={() => save.mutate(known.filter((each) => each !== server))}
                   />
                 ))}
               </ul>
               <ServerForm
+                key={edited?.name ?? ''}
+                edited={edited}
                 all={all}
                 projectId={projectId}
+                onEnd={() => setEdited(undefined)}
                 isBusy={save.isPending}
-                onAdd={(added) => save.mutateAsync(withServer(known, added))}
+                onAdd={async (added, problem) => {
+                  await save.mutateAsync(withServer(known, added, edited));
+                  setUnreached((before) => ({ ...before, [added.name]: problem }));
+                }}
               />
             </>
           )}
@@ -60,20 +74,31 @@ export function McpServers({ projectId }: { projectId: string }) {
   );
 }
 
-/** A server with the same name is replaced. */
-function withServer(known: Server[], added: Server): Server[] {
-  const isSame = (each: Server) => each.name.toLowerCase() === added.name.toLowerCase();
+/** Replaces the server that was edited, or the one with the same name. */
+function withServer(known: Server[], added: Server, edited: Server | undefined): Server[] {
+  const name = (edited ?? added).name.toLowerCase();
+  const isSame = (each: Server) => each.name.toLowerCase() === name;
   return known.some(isSame) ? known.map((each) => (isSame(each) ? added : each)) : [...known, added];
 }
 
 interface ItemProps {
   server: api.McpServer;
   all: api.RepositoryEntry[];
+  projectId: string;
+  /** Why it was not reached when it was saved. */
+  unreached: string | null;
+  onEdit(): void;
   onRemove(): void;
 }
 
-function ServerItem({ server, all, onRemove }: ItemProps) {
+/** Shows a server. It can be tried again, because it may have been added without being reached, or have gone since. */
+function ServerItem({ server, all, projectId, unreached, onEdit, onRemove }: ItemProps) {
   const { name, url, headers, tools, repositories } = server;
+  // A header without a value keeps the one that is stored.
+  const test = useMutation({
+    mutationFn: () => api.tryMcpServer(projectId, { name, url, headers }),
+    onError: notifyError,
+  });
   const details = [
     headers.length > 0 && `Headers: ${headers.map((header) => header.name).join(', ')}`,
     `Tools: ${tools === null ? 'all' : tools.join(', ')}`,
@@ -85,50 +110,94 @@ function ServerItem({ server, all, onRemove }: ItemProps) {
       <span className="muted">{details.filter(Boolean).join(' · ')}</span>
       {(repositories !== undefined || all.length > 1) && <Owners all={all} chosen={repositories ?? []} />}
       <span className="grow" />
+      <Button size="small" loading={test.isPending} aria-label={`Test ${name}`} onClick={() => test.mutate()}>
+        Test connection
+      </Button>
+      <Button size="small" aria-label={`Edit ${name}`} onClick={onEdit}>
+        Edit
+      </Button>
       <Button size="small" variant="danger" aria-label={`Remove ${name}`} onClick={onRemove}>
         Remove
       </Button>
+      {test.data === undefined && unreached !== null && (
+        <Flash variant="warning" className="full-width">
+          Saved, but not reached yet. {unreached}
+        </Flash>
+      )}
+      {test.data && (
+        <Flash variant={test.data.problem === null ? 'success' : 'danger'} className="full-width" role="status">
+          {test.data.problem ?? connectedText(test.data)}
+        </Flash>
+      )}
     </li>
   );
 }
 
+const connectedText = ({ tools }: api.McpTrial) => `Connected. The server has ${plural(tools.length, 'tool')}.`;
+
 const empty = { name: '', url: '', header: '', value: '' };
 
+/** What the API calls the fields. */
+const paths = { name: 'name', url: 'url', header: 'headers.0.name', value: 'headers.0.value' };
+
 interface FormProps {
+  /** The server to change; undefined to add one. */
+  edited: api.McpServer | undefined;
   all: api.RepositoryEntry[];
   isBusy: boolean;
   projectId: string;
-  onAdd(server: Server): Promise<unknown>;
+  /** `problem` is why the server was not reached; null if it was. */
+  onAdd(server: Server, problem: string | null): Promise<unknown>;
+  /** The server was saved, or the person has given up changing it. */
+  onEnd(): void;
+}
+
+const fieldsOf = ({ name, url, headers }: api.McpServer) => ({ name, url, header: headers[0]?.name ?? '', value: '' });
+
+/** Returns the header of the form, and those of a server with several, which the form does not show. */
+function headersOf({ header, value }: typeof empty, edited: api.McpServer | undefined) {
+  const name = header.trim();
+  return [...(name === '' ? [] : [{ name, value }]), ...(edited?.headers.slice(1) ?? [])];
 }
 
 /** Connects to a server first. What it offers, or why it failed, is shown before the server can be added. */
-function ServerForm({ all, isBusy, projectId, onAdd }: FormProps) {
-  const [fields, setFields] = useState(empty);
+function ServerForm({ edited, all, isBusy, projectId, onAdd, onEnd }: FormProps) {
+  const [fields, setFields] = useState(edited === undefined ? empty : fieldsOf(edited));
   const connection = {
     name: fields.name.trim(),
     url: fields.url.trim(),
-    headers: fields.header.trim() === '' ? [] : [{ name: fields.header.trim(), value: fields.value }],
+    headers: headersOf(fields, edited),
   };
-  const attempt = useMutation({ mutationFn: () => api.tryMcpServer(projectId, connection), onError: notifyError });
-  const field = (key: keyof typeof empty, label: string, more: { type?: 'password'; placeholder?: string } = {}) => (
-    <FormControl required={key === 'name' || key === 'url'}>
-      <FormControl.Label>{label}</FormControl.Label>
-      <TextInput
-        autoComplete="off"
-        value={fields[key]}
-        onChange={(event) => {
-          setFields({ ...fields, [key]: event.target.value });
-          // What another address or header brings is not known.
-          attempt.reset();
-        }}
-        {...more}
-      />
-    </FormControl>
-  );
+  const attempt = useMutation({
+    mutationFn: () => api.tryMcpServer(projectId, connection),
+    onError: (error) => {
+      if (!isAboutFields(error, Object.values(paths))) notifyError(error);
+    },
+  });
+  const field = (key: keyof typeof empty, label: string, more: { type?: 'password'; placeholder?: string } = {}) => {
+    const problem = fieldError(attempt.error, paths[key], label);
+    return (
+      <FormControl required={key === 'name' || key === 'url'}>
+        <FormControl.Label>{label}</FormControl.Label>
+        <TextInput
+          autoComplete="off"
+          value={fields[key]}
+          onChange={(event) => {
+            setFields({ ...fields, [key]: event.target.value });
+            // What another address or header brings is not known.
+            attempt.reset();
+          }}
+          {...more}
+        />
+        {problem !== undefined && <FormControl.Validation variant="error">{problem}</FormControl.Validation>}
+      </FormControl>
+    );
+  };
   const add = async (chosen: Pick<Server, 'tools' | 'repositories'>) => {
-    await onAdd({ ...connection, ...chosen });
+    await onAdd({ ...connection, ...chosen }, attempt.data?.problem ?? null);
     setFields(empty);
     attempt.reset();
+    onEnd();
   };
   return (
     <>
@@ -142,16 +211,21 @@ function ServerForm({ all, isBusy, projectId, onAdd }: FormProps) {
         {field('name', 'Name')}
         {field('url', 'URL', { placeholder: 'https://mcp.example.com/mcp' })}
         {field('header', 'Header', { placeholder: 'Authorization' })}
-        {field('value', 'Header value', { type: 'password' })}
+        {field('value', 'Header value', {
+          type: 'password',
+          ...(edited !== undefined && edited.headers.length > 0 && { placeholder: 'Unchanged' }),
+        })}
         <Button type="submit" loading={attempt.isPending}>
           Connect
         </Button>
+        {edited !== undefined && <Button onClick={onEnd}>Cancel</Button>}
       </form>
       {attempt.data !== undefined && (
         <Found
           key={attempt.submittedAt}
           all={all}
           trial={attempt.data}
+          before={edited}
           isBusy={isBusy}
           // The error is shown where it is handled, in `save`.
           onAdd={(chosen) => void add(chosen).catch(() => {})}
@@ -165,13 +239,18 @@ function ServerForm({ all, isBusy, projectId, onAdd }: FormProps) {
 function Found(props: {
   all: api.RepositoryEntry[];
   trial: api.McpTrial;
+  /** The server as it is saved; undefined if it is new. */
+  before: api.McpServer | undefined;
   isBusy: boolean;
   onAdd(chosen: Pick<Server, 'tools' | 'repositories'>): void;
 }) {
-  const { all, trial, isBusy, onAdd } = props;
+  const { all, trial, before, isBusy, onAdd } = props;
   const { problem, tools } = trial;
-  const [left, setLeft] = useState<ReadonlySet<string>>(new Set());
-  const [repositories, setRepositories] = useState<readonly string[]>([]);
+  const wanted = before?.tools ?? null;
+  const [left, setLeft] = useState<ReadonlySet<string>>(
+    new Set(wanted === null ? [] : tools.map(({ name }) => name).filter((name) => !wanted.includes(name))),
+  );
+  const [repositories, setRepositories] = useState<readonly string[]>(before?.repositories ?? []);
   const chosen = tools.filter(({ name }) => !left.has(name)).map(({ name }) => name);
   const toggle = (name: string) =>
     setLeft((before) => {
@@ -183,7 +262,7 @@ function Found(props: {
     <div className="stack box">
       <div role="status">
         {problem !== null && <Flash variant="danger">{problem}</Flash>}
-        {problem === null && <p className="strong">{`Connected. The server has ${plural(tools.length, 'tool')}.`}</p>}
+        {problem === null && <p className="strong">{connectedText(trial)}</p>}
       </div>
       {tools.length > 0 && (
         <CheckboxGroup>
@@ -208,13 +287,14 @@ function Found(props: {
           disabled={tools.length > 0 && chosen.length === 0}
           onClick={() =>
             onAdd({
-              tools: left.size === 0 ? null : chosen,
+              // A server that was not reached keeps the choice of its tools.
+              tools: problem !== null ? wanted : left.size === 0 ? null : chosen,
               // A project with one repository needs no choice.
               ...(all.length > 1 && { repositories: [...repositories] }),
             })
           }
         >
-          {problem === null ? 'Add server' : 'Add server anyway'}
+          {`${before === undefined ? 'Add server' : 'Save server'}${problem === null ? '' : ' anyway'}`}
         </Button>
       </div>
     </div>
