@@ -89,6 +89,8 @@ inBrowser('comments on lines survive a reload and are sent as one request for ch
   await page.keyboard.press('ArrowDown');
   await page.keyboard.press('ArrowDown');
   await page.keyboard.press('Enter');
+  // There is nothing to delete yet.
+  await button('Cancel', file('a.txt')).waitFor();
   await page.keyboard.type('Call it trois.');
   await isSound('a comment being written');
   await page.keyboard.press('Escape');

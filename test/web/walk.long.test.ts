@@ -137,6 +137,16 @@ inBrowser('the wizard leads from a goal to a sprint, also after going back', asy
   await page.getByText('The title of task 1 has 201 of at most 200 characters.').waitFor();
   await page.getByLabel('Title of task 1').fill('Greet by name, politely');
   await button('Remove task 2').click();
+  // A new task is written at once, and without a title it is refused at its field, in words of the page.
+  await button('Add task').click();
+  await page.getByLabel('Title of task 3').and(page.locator(':focus')).waitFor();
+  await button('Save tasks').click();
+  await page.getByLabel('Title of task 3').and(page.locator('[aria-invalid=true]')).and(page.locator(':focus')).waitFor();
+  await page.getByRole('listitem').getByText('Title of task 3 must have 1 to 200 characters.').waitFor();
+  expect(await page.getByText('tasks.2.title').count()).toBe(0);
+  // The refusal is also in Chromium's log.
+  complaints.length = 0;
+  await button('Remove task 3').click();
   await page.getByLabel('Sprint name').fill('Greetings');
   await button('Create sprint with 2 tasks').click();
   await page.waitForURL(/\/sprints\/sprint_/);

@@ -44,6 +44,10 @@ export function TitleField(props: {
   /** Where the rest of a long title belongs. */
   instead?: string;
   isDisabled?: boolean;
+  /** Why the service refused the value. */
+  problem?: string | undefined;
+  /** It has the focus when it appears. */
+  hasFocus?: boolean;
   /** Gets the focus when what had it disappears; see `keepFocus`. */
   isNextFocus?: boolean;
   className?: string;
@@ -51,13 +55,14 @@ export function TitleField(props: {
   onChange(value: string): void;
 }) {
   const { label = 'Title', isLabelHidden = false, max = maxTitle, instead, isDisabled = false } = props;
-  const { isNextFocus = false, className = '', value, onChange } = props;
+  const { problem, hasFocus = false, isNextFocus = false, className = '', value, onChange } = props;
   const length = value.trim().length;
   return (
     <FormControl required disabled={isDisabled} className={className}>
       <FormControl.Label visuallyHidden={isLabelHidden}>{label}</FormControl.Label>
       <TextInput
         block
+        autoFocus={hasFocus}
         value={value}
         {...(isNextFocus ? { 'data-next-focus': true } : {})}
         onChange={(event) => onChange(event.target.value)}
@@ -67,6 +72,9 @@ export function TitleField(props: {
           The {label.toLowerCase()} has {formatNumber(length)} of at most {max} characters. Shorten it
           {instead === undefined ? '' : `, or move a part to ${instead}`}.
         </FormControl.Validation>
+      )}
+      {length <= max && problem !== undefined && (
+        <FormControl.Validation variant="error">{problem}</FormControl.Validation>
       )}
     </FormControl>
   );

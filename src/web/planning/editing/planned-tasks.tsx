@@ -1,7 +1,7 @@
 import { PlusIcon, TrashIcon } from '@primer/octicons-react';
-import { Button, Flash, IconButton, Select, Textarea } from '@primer/react';
+import { Button, Flash, FormControl, IconButton, Select, Textarea } from '@primer/react';
 import { useMutation, useQuery } from '@tanstack/react-query';
-import { useEffect, useState } from 'react';
+import { useEffect, useRef, useState } from 'react';
 import { useNavigate } from 'react-router';
 import { estimateText } from '../../../domain/forecast/estimates.ts';
 import * as api from '../../api.ts';
@@ -9,7 +9,7 @@ import { plural } from '../../display/formats.ts';
 import { TitleField } from '../../forms/form-dialog.tsx';
 import { useMay } from '../../forms/may.tsx';
 import { storeText } from '../../frame/personal-storage.ts';
-import { errorMessage } from '../../live/errors.ts';
+import { errorMessage, fieldError } from '../../live/errors.ts';
 import * as queries from '../../live/queries.ts';
 import { writtenParts } from '../part-text.ts';
 import { useEditing } from '../use-wizard.ts';
@@ -28,13 +28,18 @@ export function PlannedTasks(props: {
   const repositories = useQuery(queries.repositories(projectId));
   const draft = useTaskDraft(session);
   const { tasks } = draft;
+  const [addedRef, setAddedRef] = useState<string>();
   const edit = useEdit(projectId, session, 'tasks');
+  const list = useRef<HTMLOListElement>(null);
+  useEffect(() => {
+    if (edit.error) list.current?.querySelector<HTMLElement>('[aria-invalid=true]')?.focus();
+  }, [edit.error]);
   const mayChange = useMay('member');
   const isReadOnly = session.status === 'finalized' || !mayChange;
   useEditing(projectId, session.sessionId, 'tasks', draft.isChanged && !isReadOnly);
   return (
     <div className="stack">
-      <ol className="stack plain-list" aria-label="Planned tasks">
+      <ol className="stack plain-list" aria-label="Planned tasks" ref={list}>
         {tasks.map((task, i) => (
           <PlannedTaskItem
             key={task.ref}
@@ -45,6 +50,9 @@ export function PlannedTasks(props: {
             dependencies={task.dependsOn.map((ref) => tasks.find((t) => t.ref === ref)?.title ?? ref)}
             expected={expectedOf(session, task.ref)}
             isReadOnly={isReadOnly}
+            isAdded={task.ref === addedRef}
+            // A title that was corrected is no longer wrong.
+            problem={task.title.trim() === '' ? fieldError(edit.error, `tasks.${i}.title`, titleOf(i)) : undefined}
             onChange={(change) => draft.update(task.ref, change)}
             onRemove={tasks.length > 1 ? () => draft.remove(task.ref) : undefined}
           />
@@ -54,7 +62,7 @@ export function PlannedTasks(props: {
         <>
           <div className="row wrap-row">
             {tasks.length < maxTasks && (
-              <Button size="small" leadingVisual={PlusIcon} onClick={draft.add}>
+              <Button size="small" leadingVisual={PlusIcon} onClick={() => setAddedRef(draft.add())}>
                 Add task
               </Button>
             )}
@@ -70,6 +78,12 @@ export function PlannedTasks(props: {
           </div>
           <EditProblem
             edit={edit}
+            labels={Object.fromEntries(
+              tasks.flatMap((_, i) => [
+                [`tasks.${i}.title`, titleOf(i)],
+                [`tasks.${i}.description`, descriptionOf(i)],
+              ]),
+            )}
             onOverwrite={() => edit.overwrite({ tasks }, () => draft.reset(tasks))}
             onDiscard={() => {
               draft.reset();
@@ -91,6 +105,9 @@ export function PlannedTasks(props: {
     </div>
   );
 }
+
+const titleOf = (at: number) => `Title of task ${at + 1}`;
+const descriptionOf = (at: number) => `Description of task ${at + 1}`;
 
 /** Says how long a task may take, as it was last saved, and whether it would be done too late. */
 function expectedOf({ tasks, doesNotFit }: api.WizardSession, ref: string): string {
@@ -147,18 +164,24 @@ function PlannedTaskItem(props: {
   /** What is expected of the task, in sentences; empty if nothing is known. */
   expected: string;
   isReadOnly: boolean;
+  /** The person has just added it. */
+  isAdded: boolean;
+  /** Why its title was refused. */
+  problem: string | undefined;
   onChange(change: Partial<api.PlannedTask>): void;
   /** Undefined if this is the only task, which cannot be removed. */
   onRemove: (() => void) | undefined;
 }) {
-  const { task, number, agents, repositories, dependencies, expected, isReadOnly, onChange, onRemove } = props;
+  const { task, number, agents, repositories, dependencies, expected, isReadOnly, isAdded, problem } = props;
+  const { onChange, onRemove } = props;
   return (
     <li className="planned">
-      <div className="row">
+      <div className="row bottom-aligned">
         <TitleField
           className="grow"
-          label={`Title of task ${number}`}
-          isLabelHidden
+          label={titleOf(number - 1)}
+          hasFocus={isAdded}
+          problem={problem}
           instead="the description"
           isDisabled={isReadOnly}
           value={task.title}
@@ -192,16 +215,17 @@ function PlannedTaskItem(props: {
         />
       </div>
       {task.ownerReason !== null && <p className="muted small wrap">Why this agent: {task.ownerReason}</p>}
-      <Textarea
-        block
-        rows={4}
-        resize="vertical"
-        aria-label={`Description of task ${number}`}
-        disabled={isReadOnly}
-        maxLength={50_000}
-        value={task.description}
-        onChange={(event) => onChange({ description: event.target.value })}
-      />
+      <FormControl disabled={isReadOnly}>
+        <FormControl.Label>{descriptionOf(number - 1)}</FormControl.Label>
+        <Textarea
+          block
+          rows={4}
+          resize="vertical"
+          maxLength={50_000}
+          value={task.description}
+          onChange={(event) => onChange({ description: event.target.value })}
+        />
+      </FormControl>
       {dependencies.length > 0 && <p className="muted small wrap">Depends on: {dependencies.join('; ')}</p>}
       {expected !== '' && <p className="muted small wrap">{expected}</p>}
     </li>
@@ -268,7 +292,12 @@ function useTaskDraft(session: api.WizardSession) {
           .filter((task) => task.ref !== ref)
           .map((task) => ({ ...task, dependsOn: task.dependsOn.filter((each) => each !== ref) })),
       ),
-    add: () => setTasks((before) => [...before, emptyTask(before)]),
+    /** Returns the reference of the new task. */
+    add: () => {
+      const added = emptyTask(draft.tasks);
+      setTasks((before) => [...before, added]);
+      return added.ref;
+    },
     /** Drops the unsaved edits and continues with these tasks. */
     reset: (tasks: api.PlannedTask[] = current) => setDraft({ of: tasks, tasks }),
   };

@@ -52,13 +52,19 @@ export function useEdit(projectId: string, session: api.WizardSession, part: key
 type Edit = ReturnType<typeof useEdit>;
 
 /** Shows why an edit was not saved. After a conflict, the person chooses which version stays. */
-export function EditProblem(props: { edit: Edit; onOverwrite(): void; onDiscard(): void }) {
-  const { edit, onOverwrite, onDiscard } = props;
+export function EditProblem(props: {
+  edit: Edit;
+  /** The labels of fields, by their names in the API. */
+  labels?: Record<string, string>;
+  onOverwrite(): void;
+  onDiscard(): void;
+}) {
+  const { edit, labels = {}, onOverwrite, onDiscard } = props;
   if (edit.error === null) return null;
   if (!edit.isConflict)
     return (
       <Flash variant="danger" role="alert">
-        {errorMessage(edit.error)}
+        {errorMessage(edit.error, labels)}
       </Flash>
     );
   return (

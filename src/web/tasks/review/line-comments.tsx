@@ -134,6 +134,8 @@ function CommentEditor(props: {
   onRemove(id: string): void;
 }) {
   const { comment, onChange, onClose, onRemove } = props;
+  // There is nothing to delete yet.
+  const isNew = comment.text.trim() === '';
   const onKeyDown = (event: KeyboardEvent) => {
     if (event.key !== 'Escape' && !(event.key === 'Enter' && (event.ctrlKey || event.metaKey))) return;
     event.preventDefault();
@@ -157,7 +159,7 @@ function CommentEditor(props: {
       </FormControl>
       <div className="row end">
         <Button size="small" onClick={() => onRemove(comment.id)}>
-          Delete comment
+          {isNew ? 'Cancel' : 'Delete comment'}
         </Button>
         <Button size="small" onClick={onClose}>
           Done
