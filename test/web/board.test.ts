@@ -235,3 +235,26 @@ inBrowser('a change costs one request on the board and one on the page of the ta
     expect([path, about]).toEqual([path, changes.map(() => expect.any(String))]);
   }
 });
+
+inBrowser('the actions of the board stay in the row of its heading, and a phone shows the cards first', async () => {
+  // The filter by person appears with the second one.
+  await api('POST', `${base}/members`, { login: 'stranger', role: 'member' });
+  await page.goto(`${world.service.url}${base}`);
+  const filter = page.getByLabel('Filter by person');
+  await filter.waitFor();
+  await cardOf('Waits its turn').waitFor();
+  const middle = async (name: string) => {
+    const box = await page.getByRole('heading', { name }).or(page.getByRole('button', { name })).first().boundingBox();
+    return (box?.y ?? 0) + (box?.height ?? 0) / 2;
+  };
+  expect(Math.abs((await middle('New task')) - (await middle('Board')))).toBeLessThan(24);
+  await page.setViewportSize({ width: 390, height: 844 });
+  await filter.waitFor({ state: 'hidden' });
+  expect((await page.locator('.page-head').boundingBox())?.height).toBeLessThan(100);
+  await page.getByRole('button', { name: 'Filters' }).click();
+  await filter.waitFor();
+  const seen: Seen = { violations: [], tooWide: [], alive: [] };
+  await inspect(page, 'board on a phone', seen, true);
+  expect(seen).toEqual({ violations: [], tooWide: [], alive: [] });
+  await page.setViewportSize({ width: 1280, height: 800 });
+});

@@ -1,6 +1,6 @@
 import { SearchIcon } from '@primer/octicons-react';
-import { Select, TextInput } from '@primer/react';
-import type { RefObject } from 'react';
+import { Button, Select, TextInput } from '@primer/react';
+import { type RefObject, useState } from 'react';
 import type { Board } from '../api.ts';
 import { sortings, stateFilters } from './arrange-tasks.ts';
 import type { Filters } from './use-filters.ts';
@@ -13,9 +13,12 @@ export function BoardFilters(props: {
 }) {
   const { board, filters, searchField } = props;
   const people = board?.people.map(({ id, login }) => ({ id, name: login })) ?? [];
+  const [isOpen, setOpen] = useState(false);
+  const chosen = names.filter((name) => filters.searchParams.get(name)).length;
   return (
-    <>
+    <div className={`board-filters${isOpen ? ' open' : ''}`}>
       <TextInput
+        className="board-search"
         ref={searchField}
         leadingVisual={SearchIcon}
         aria-label="Search titles and descriptions"
@@ -25,6 +28,12 @@ export function BoardFilters(props: {
         onChange={(event) => filters.setSearchText(event.target.value)}
         onKeyDown={(event) => event.key === 'Escape' && filters.setSearchText('')}
       />
+      {/* Below the width of a tablet, the filters would take half of the screen. */}
+      <div className="filters-toggle">
+        <Button aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
+          {chosen === 0 ? 'Filters' : `Filters (${chosen})`}
+        </Button>
+      </div>
       <Filter name="agent" filters={filters} options={board?.agents} all="All agents" none="No agent" />
       {people.length > 1 && (
         <Filter name="person" filters={filters} options={people} all="All people" none="Nobody responsible" />
@@ -32,9 +41,11 @@ export function BoardFilters(props: {
       <Filter name="sprint" filters={filters} options={board?.sprints} all="All sprints" none="No sprint" />
       <Filter name="state" filters={filters} options={stateFilters} all="All states" />
       <Filter name="sort" label="Sort by" filters={filters} options={sortings} all="Newest first" />
-    </>
+    </div>
   );
 }
+
+const names = ['agent', 'person', 'sprint', 'state', 'sort'];
 
 function Filter(props: {
   name: string;

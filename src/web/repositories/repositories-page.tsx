@@ -81,56 +81,58 @@ function RepositoryItem({ repository, canEdit }: { repository: api.RepositoryEnt
       {repository.isPrimary && <Label variant="accent">Primary</Label>}
       {repository.isDocsRepo && <Label variant="done">Documentation</Label>}
       <span className="grow" />
-      <May>
-        <Button size="small" loading={test.isPending} onClick={() => test.mutate()}>
-          Test connection
-        </Button>
-      </May>
-      <Button
-        as={Link}
-        size="small"
-        to={`/projects/${repository.projectId}/repositories/${repository.id}`}
-        aria-label={`Environment of ${repository.name}`}
-      >
-        Environment
-      </Button>
-      <Button
-        as={Link}
-        size="small"
-        to={`/projects/${repository.projectId}/repositories/${repository.id}/proofs`}
-        aria-label={`Proofs in ${repository.name}`}
-      >
-        Proofs
-      </Button>
-      <Button
-        as={Link}
-        size="small"
-        to={`/projects/${repository.projectId}/repositories/${repository.id}/benchmark`}
-        aria-label={`Benchmark of ${repository.name}`}
-      >
-        Benchmark
-      </Button>
-      <Button
-        as={Link}
-        size="small"
-        to={`/projects/${repository.projectId}/repositories/${repository.id}/portfolio`}
-        aria-label={`Portfolio of ${repository.name}`}
-      >
-        Portfolio
-      </Button>
-      <May>
-        <Button size="small" aria-label={`Import issues of ${repository.name}`} onClick={() => setImporting(true)}>
-          Import issues
+      {canEdit && <EditButtons repository={repository} />}
+      <div className="row wrap-row full-width">
+        <May>
+          <Button size="small" loading={test.isPending} onClick={() => test.mutate()}>
+            Test connection
+          </Button>
+        </May>
+        <Button
+          as={Link}
+          size="small"
+          to={`/projects/${repository.projectId}/repositories/${repository.id}`}
+          aria-label={`Environment of ${repository.name}`}
+        >
+          Environment
         </Button>
         <Button
+          as={Link}
           size="small"
-          aria-label={`Review a pull request of ${repository.name}`}
-          onClick={() => setReviewing(true)}
+          to={`/projects/${repository.projectId}/repositories/${repository.id}/proofs`}
+          aria-label={`Proofs in ${repository.name}`}
         >
-          Review a pull request
+          Proofs
         </Button>
-      </May>
-      {canEdit && <EditButtons repository={repository} />}
+        <Button
+          as={Link}
+          size="small"
+          to={`/projects/${repository.projectId}/repositories/${repository.id}/benchmark`}
+          aria-label={`Benchmark of ${repository.name}`}
+        >
+          Benchmark
+        </Button>
+        <Button
+          as={Link}
+          size="small"
+          to={`/projects/${repository.projectId}/repositories/${repository.id}/portfolio`}
+          aria-label={`Portfolio of ${repository.name}`}
+        >
+          Portfolio
+        </Button>
+        <May>
+          <Button size="small" aria-label={`Import issues of ${repository.name}`} onClick={() => setImporting(true)}>
+            Import issues
+          </Button>
+          <Button
+            size="small"
+            aria-label={`Review a pull request of ${repository.name}`}
+            onClick={() => setReviewing(true)}
+          >
+            Review a pull request
+          </Button>
+        </May>
+      </div>
       {test.data && <TestResult result={test.data} />}
       <Suspense>{isReviewing && <ReviewPull repository={repository} onClose={() => setReviewing(false)} />}</Suspense>
       <Suspense>{isImporting && <ImportIssues repository={repository} onClose={() => setImporting(false)} />}</Suspense>

@@ -1,3 +1,4 @@
+import './sprints.css';
 import { Heading, ProgressBar } from '@primer/react';
 import { useQuery } from '@tanstack/react-query';
 import { Suspense } from 'react';
@@ -50,7 +51,7 @@ function SprintView({ sprint }: { sprint: Sprint }) {
           <SprintActions sprint={sprint} />
         </May>
       </div>
-      <div className="row wrap-row page-head muted">
+      <div className="row wrap-row page-head sprint-facts muted">
         <SprintStatus status={sprint.status} />
         <span>
           <Day date={sprint.startDate} /> – <Day date={sprint.endDate} />

@@ -22,19 +22,20 @@ export function TaskHeader({ task }: { task: Task }) {
   return (
     <header className="task-head">
       <ParentLink parentId={task.parentId} />
-      <div className="row wrap-row">
-        <TaskStatus status={task.status} />
-        <Heading as="h1" variant="medium" className="wrap task-title">
-          <bdi>{task.title}</bdi>
-        </Heading>
-        <span className="muted row wrap-row task-facts">
-          <code title={task.id}>{shortId(task.id)}</code>
-          <AgentName task={task} />
-          <ResponsiblePicker task={task} />
-          <Effort taskId={task.id} />
-          <FailureLabel task={task} />
-        </span>
-        <span className="grow" />
+      <div className="row task-head-row">
+        <div className="row wrap-row task-name">
+          <TaskStatus status={task.status} />
+          <Heading as="h1" variant="medium" className="wrap task-title">
+            <bdi>{task.title}</bdi>
+          </Heading>
+          <span className="muted row wrap-row task-facts">
+            <code title={task.id}>{shortId(task.id)}</code>
+            <AgentName task={task} />
+            <ResponsiblePicker task={task} />
+            <Effort taskId={task.id} />
+            <FailureLabel task={task} />
+          </span>
+        </div>
         <May>
           <TaskButtons task={task} state={state} />
         </May>
