@@ -141,7 +141,11 @@ inBrowser('the wizard leads from a goal to a sprint, also after going back', asy
   await button('Add task').click();
   await page.getByLabel('Title of task 3').and(page.locator(':focus')).waitFor();
   await button('Save tasks').click();
-  await page.getByLabel('Title of task 3').and(page.locator('[aria-invalid=true]')).and(page.locator(':focus')).waitFor();
+  await page
+    .getByLabel('Title of task 3')
+    .and(page.locator('[aria-invalid=true]'))
+    .and(page.locator(':focus'))
+    .waitFor();
   await page.getByRole('listitem').getByText('Title of task 3 must have 1 to 200 characters.').waitFor();
   expect(await page.getByText('tasks.2.title').count()).toBe(0);
   // The refusal is also in Chromium's log.
