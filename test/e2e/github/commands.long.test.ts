@@ -125,7 +125,7 @@ test('a budget is set part by part, shown in the comment, refused above the limi
   const task = await taskOf(number);
   const budgetOf = async () => ((await get(task)) as { budget?: object | null }).budget;
   await say(number, '/agent budget $2.5');
-  await told(number, /\| \*\*Budget\*\* \| \$2\.5 per run \|/);
+  await told(number, /\| \*\*Budget\*\* \| \$2\.50 per run \|/);
   await say(number, '/agent budget steps 20');
   await told(number, /\| \$2\.5, 20 steps per run \|/);
   expect(await budgetOf()).toEqual({ costUsd: 2.5, steps: 20 });
