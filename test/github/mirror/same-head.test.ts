@@ -1,110 +1,14 @@
 import { type Place, placeOfRepository } from '../../../src/github/app/place.ts';
 import { proveMissed } from '../../../src/github/follow/prove-pulls.ts';
-import { syncTask } from '../../../src/github/mirror/sync.ts';
 import { askForProof } from '../../../src/runs/reviewing/ask-proof.ts';
 import { openAcme } from '../../support/stand-ins/acme.ts';
-import { around, asked, looked, people, shown } from '../../support/stand-ins/named-github.ts';
+import { around, asked, looked, shown } from '../../support/stand-ins/named-github.ts';
+import { ada, eve, head, place, proofsOfHead, pullOf, settingsSay } from './proofs-of-head.ts';
 
 // GitHub counts the latest check run of a name for every pull request of a commit.
 
 const acme = openAcme();
-const head = 'a'.repeat(40);
-const ada = shown(400, 'ada');
-const eve = shown(500, 'eve');
-const place = {
-  installation: { id: 1 },
-  repository: { id: 1, full_name: 'acme/app', owner: { login: 'acme' }, name: 'app', private: true },
-};
-
-interface Pull {
-  number: number;
-  base?: string;
-  sha?: string;
-  state?: 'open' | 'closed';
-  user?: typeof ada;
-}
-
-const pullOf = ({ number, base = 'main', sha = head, state = 'open', user = ada }: Pull) => ({
-  ...{ number, state, title: `P${number}`, body: '', html_url: `https://github.com/acme/app/pull/${number}` },
-  ...{ user, draft: false, labels: [], merged: false, merged_at: null, updated_at: new Date().toISOString() },
-  // A stranger has a fork.
-  head: { ref: `topic-${number}`, sha, user, repo: { id: user === eve ? 99 : 1, full_name: `${user.login}/app` } },
-  base: { ref: base, sha: '0'.repeat(40), repo: { id: 1, full_name: 'acme/app', default_branch: 'main' } },
-});
-
-function settingsSay(everyone: string) {
-  const settings = Buffer.from(`checks: [node --test]\nprove: { everyone: ${everyone} }\n`).toString('base64');
-  around.pages['/contents/.deckhand.yml'] = { encoding: 'base64', content: settings };
-}
-
-/** A repository that requires proofs. `latest` is what the newest check run of a commit shows. */
-async function required(everyone: 'required' | 'true' = 'required') {
-  const { em, own, projectId, ids } = await acme.twoPeople();
-  people.set(400, 'ada').set(500, 'eve');
-  for (const table of ['pull_asks', 'pull_proofs', 'reviewed_pulls', 'tasks']) await em.query(`delete from ${table}`);
-  const checks = new Map<number, { sha: string; says: string }>();
-  let created = 0;
-  around.writes['POST /repos/acme/app/check-runs'] = {
-    status: 201,
-    // The stand-in answers each request with the same object.
-    body: Object.defineProperty({}, 'id', { enumerable: true, get: () => ++created }),
-  };
-  settingsSay(everyone);
-
-  /** Does the mirror jobs of some pull requests. */
-  const mirror = async (...numbers: number[]) => {
-    const rows: { id: string }[] = await em.query(
-      `select task_id as id from reviewed_pulls where number = any($1) and purpose = 'proof'`,
-      [numbers],
-    );
-    for (const { id } of rows) {
-      asked.length = 0;
-      const before = created;
-      await syncTask(acme.service.app, { taskId: id, recheck: false } as never);
-      let made = before;
-      for (const { path, body } of asked.filter((each) => each.path.includes('/check-runs'))) {
-        const known = /check-runs\/(\d+)$/.exec(path)?.[1];
-        const checkId = known === undefined ? ++made : Number(known);
-        const says = `${body.conclusion ?? body.status}: ${(body.output as { title: string }).title}`;
-        checks.set(checkId, { sha: String(body.head_sha ?? checks.get(checkId)?.sha), says });
-      }
-    }
-  };
-  const told = async (action: string, pull: Pull, changes?: object) => {
-    around.pages[`/commits/${pull.sha ?? head}/check-runs`] = { total_count: 0, check_runs: [] };
-    around.pages[`/pulls/${pull.number}`] = pullOf(pull);
-    const payload = {
-      action,
-      number: pull.number,
-      sender: pull.user ?? ada,
-      ...place,
-      pull_request: pullOf(pull),
-      changes,
-    };
-    await acme.service.app.github?.receive({ id: `${Math.random()}`, name: 'pull_request', payload } as never);
-    await mirror(pull.number);
-  };
-  /** Ends the proof of a head, as the run does. */
-  const judge = async (number: number, status: string, sha = head) => {
-    await em.query('update pull_proofs set status = $3, at = now(), hold = null where number = $1 and head_sha = $2', [
-      number,
-      sha,
-      status,
-    ]);
-    await em.query(
-      `update runs set status = 'succeeded', finished_at = now(), lease_until = null where status = 'queued'`,
-    );
-    await em.query(`update tasks set status = 'done' where hidden`);
-    await mirror(number);
-  };
-  const opened = async (pull: Pull, status: string) => {
-    await told('opened', pull);
-    await judge(pull.number, status, pull.sha);
-  };
-  const latest = (sha = head) =>
-    [...checks].filter(([, check]) => check.sha === sha).sort(([a], [b]) => b - a)[0]?.[1].says;
-  return { em, own, projectId, ids, told, judge, opened, mirror, latest };
-}
+const required = (everyone?: 'required' | 'true') => proofsOfHead(acme, everyone);
 
 const weakened = /^failure: Pull request #7: Tests were weakened/;
 
