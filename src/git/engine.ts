@@ -227,13 +227,13 @@ export interface Checkout {
   commit(commit: NewCommit): Promise<string>;
   /**
    * Returns the best common ancestors of a commit and a merge of others: more than one if the two sides were merged into each
-   * other crosswise, and none if they have no history in common. Fetches as much history as that takes; returns undefined if
-   * the remote does not serve it.
+   * other crosswise, and none if they have no history in common. Fetches history until that is certain; returns undefined if
+   * it would take too much of it.
    */
   mergeBases(commit: string, others: string[]): Promise<string[] | undefined>;
-  /** Returns the commits of one that another lacks, at most so many. Their history was fetched, as `mergeBases` does it. */
+  /** Returns the commits that are in the history of `head` and not in that of `base`, at most `most`. Call `mergeBases` first, which fetches them. */
   commitsSince(base: string, head: string, most: number): Promise<string[]>;
-  /** Returns one of the best common ancestors, or undefined when there is none. Fetches more history as needed. */
+  /** Returns a common ancestor, which may not be the best one, or undefined if there is none. Fetches history until it finds one. */
   mergeBase(a: string, b: string): Promise<string | undefined>;
   /**
    * Merges two commits without touching the work tree. Files with conflicts hold git's conflict markers.

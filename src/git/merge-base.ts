@@ -13,8 +13,8 @@ export interface History {
   /** Returns the best common ancestors, as far as the history that was fetched tells. */
   search(): Promise<string[]>;
   gitDir: string;
-  /** Returns the commits that only one side has: those that are no ancestors of these. */
-  since(ancestors: string[]): Promise<string[]>;
+  /** Returns the commits that are no ancestors of these, at most so many. */
+  since(ancestors: string[], most: number): Promise<string[]>;
   deepen(commits: number): Promise<unknown>;
 }
 
@@ -30,7 +30,7 @@ async function findBases({ search, deepen }: History): Promise<string[]> {
   return [];
 }
 
-/** Returns one of the common ancestors, the best as far as history was fetched; undefined if there is none. */
+/** Returns a common ancestor, which further history may show not to be the best one; undefined if there is none. */
 export async function likelyBase(history: History): Promise<string | undefined> {
   return (await findBases(history))[0];
 }
@@ -51,18 +51,28 @@ export async function certainBases(history: History): Promise<string[] | undefin
   return undefined;
 }
 
+/** A branch can have any number of commits. With more than this, the answer is not certain. */
+const maxSince = 100_000;
+
 /** Returns whether no further history could change which commits are the best common ancestors. */
 async function isCertain(history: History, found: string[]): Promise<boolean> {
   const oldest = await oldestIn(history.gitDir);
   if (oldest.size === 0) return true;
   // One of several may be an ancestor of another.
   if (found.length !== 1) return false;
-  return !(await history.since(found)).some((commit) => oldest.has(commit));
+  const since = await history.since(found, maxSince);
+  return since.length < maxSince && !since.some((commit) => oldest.has(commit));
 }
 
-/** Returns the commits of which the parents were not fetched. */
+/**
+ * Returns the commits of which the parents were not fetched. There is no such file if the whole history was. If it cannot be
+ * read, the history must not count as whole.
+ */
 async function oldestIn(gitDir: string): Promise<Set<string>> {
-  const shallow = await readFile(join(gitDir, 'shallow'), 'utf8').catch(() => '');
+  const shallow = await readFile(join(gitDir, 'shallow'), 'utf8').catch((error) => {
+    if (error.code === 'ENOENT') return '';
+    throw error;
+  });
   return new Set(linesOf(shallow));
 }
 

@@ -67,9 +67,9 @@ export function historyOf(repository: IsomorphicRepository, commit: string, othe
       return all.filter((_, i) => !isOlder[i]);
     },
     gitDir: repository.gitDir,
-    since: async (ancestors) => {
+    since: async (ancestors, most) => {
       const known = await ancestorsOf(ancestors);
-      return [...(await ancestorsOf([commit, ...others]))].filter((each) => !known.has(each));
+      return [...(await ancestorsOf([commit, ...others]))].filter((each) => !known.has(each)).slice(0, most);
     },
     deepen: (commits) => deepen(repository, commits),
   };
@@ -188,7 +188,7 @@ function checkoutOf(repository: IsomorphicRepository): Checkout {
     readBlobs: (oids, maxBytes) => repository.run(() => readBlobs(repository, oids, maxBytes)),
     commit: (commit) => writeCommit(repository, commit),
     mergeBases: (commit, others) => certainBases(historyOf(repository, commit, others)),
-    commitsSince: async (base, head, most) => (await historyOf(repository, head, []).since([base])).slice(0, most),
+    commitsSince: (base, head, most) => historyOf(repository, head, []).since([base], most),
     mergeBase: (a, b) => likelyBase(historyOf(repository, a, [b])),
     merge: (ours, theirs) => mergeCommits(repository, ours, theirs),
     isAncestor: (ancestor, commit) => isAncestor(repository, ancestor, commit),

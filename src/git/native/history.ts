@@ -60,7 +60,7 @@ export function historyOf(repository: NativeRepository, commit: string, others: 
     // git exits with 1 when there is no common ancestor.
     search: () => lines(['merge-base', '--all', commit, ...others]).catch(() => []),
     gitDir: repository.gitDir,
-    since: (ancestors) => lines(['rev-list', commit, ...others, '--not', ...ancestors]),
+    since: (ancestors, most) => lines(['rev-list', `--max-count=${most}`, commit, ...others, '--not', ...ancestors]),
     deepen: (commits) => deepen(repository, commits),
   };
 }

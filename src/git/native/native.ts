@@ -287,7 +287,7 @@ function checkoutOf(repository: NativeRepository): Checkout {
     readBlobs: (oids, maxBytes) => readBlobs(repository, oids, maxBytes),
     commit: (commit) => writeCommit(repository, commit),
     mergeBases: (commit, others) => certainBases(historyOf(repository, commit, others)),
-    commitsSince: async (base, head, most) => (await historyOf(repository, head, []).since([base])).slice(0, most),
+    commitsSince: (base, head, most) => historyOf(repository, head, []).since([base], most),
     mergeBase: (a, b) => likelyBase(historyOf(repository, a, [b])),
     merge: (ours, theirs) => mergeCommits(repository, ours, theirs),
     isAncestor: (ancestor, commit) => isAncestor(repository, ancestor, commit),
