@@ -15,8 +15,8 @@ interface MonthShape {
 
 /**
  * Returns a function that lists the days of a month on which an expression has times, in order. Months count from 1. The
- * days of each shape of a month are worked out once, so that a schedule without a time in 40 years is told from one with a
- * look at 480 months. node-cron's own `match` takes a second for them, in which the process serves nobody.
+ * days are computed once for each length and first weekday of a month, so that looking through 40 years means looking at 480
+ * months. node-cron's own `match` takes a second for that, during which the process serves nobody.
  */
 export function daysOfCron({ dayOfMonth, month, dayOfWeek }: DayFields): (year: number, month: number) => number[] {
   const [months, ofMonth, ofWeek] = [new Set(month), [...new Set(dayOfMonth)], [...new Set(dayOfWeek)]];

@@ -51,9 +51,9 @@ export function zoneProblem(zone: string): string | undefined {
 }
 
 /**
- * Reads a cron expression, which `cronProblem` and `zoneProblem` accept. node-cron parses it. It has no function for the next
- * time after a given moment, it takes long to find that there is none, and where clocks change it leaves out times that do not
- * exist and a whole hour that comes twice. Here, as in Vixie cron:
+ * Reads a cron expression, which `cronProblem` and `zoneProblem` accept. node-cron parses it, but does not find the times:
+ * it has no function for the next one after a moment, it takes long where there is none, and where clocks change it leaves out
+ * times that do not exist and a whole hour that comes twice. Here, as in Vixie cron:
  * - A time that clocks skip is due when they have been put forward, so that nothing is missed.
  * - A time that comes twice is due the first time.
  * - Expressions for every hour follow real time: they are due in both hours, and not in the one that is skipped.

@@ -30,7 +30,7 @@ export interface EventStream {
 const recheckMs = 800;
 /** Events that follow a check sooner wait and share the next one: a check is some statements. */
 const betweenChecksMs = 50;
-/** With more characters of events that wait for a check, whoever sends many waits, too. */
+/** While more characters than this wait for a check of rights, the sender of further events waits as well. */
 const maxWaiting = 64 * 1024;
 /** Interval between two comments, which keep proxies from closing an idle connection. */
 const pingMs = 15_000;

@@ -21,7 +21,7 @@ export interface Revision {
   askedBy: string | null;
   /** What the person wrote about the whole, if a review on GitHub is to show the request. */
   said?: string;
-  /** What the person wrote, without what the agent is told besides. The timeline shows it. By default it is the text. */
+  /** What the person wrote, for the timeline; `text` may also contain instructions to the agent. The default is `text`. */
   words?: string;
 }
 

@@ -148,7 +148,7 @@ test('a stream ends when its token is revoked or its caller leaves the project',
   expect((await listen(`/projects/${project}/events`, {}, mate)).status).toBe(403);
 });
 
-test('whoever has left a project hears of nothing that happens afterwards', async () => {
+test('a person who was removed from a project gets no event of what happens afterwards', async () => {
   const mate = await service.token('mate');
   for (let times = 0; times < 3; times++) {
     await call('POST', `/projects/${project}/members`, { login: 'mate' });

@@ -28,9 +28,9 @@ import {
 } from './store.ts';
 
 /**
- * Returns the secrets to search for in what is written about some repositories of a project: all of these repositories, and of
- * all others, of the project and of the service those that nobody can guess. Whoever sees what is refused or removed learns
- * whether a guess was right, and an agent can guess a million values in one file.
+ * Returns the secrets to search for in what is written about some repositories of a project. Those of these repositories are
+ * all included. Those of other repositories, of the project and of the service are included only if nobody can guess them:
+ * a refusal tells an agent that a guess was right, and it can write a million guesses into one file.
  */
 export async function knownSecrets(app: App, projectId: string, repositoryIds: string[]): Promise<string[]> {
   const own = new Set<string>();

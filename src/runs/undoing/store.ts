@@ -73,7 +73,7 @@ export async function findLiveUndo(em: EntityManager, taskId: string): Promise<U
   return rows[0];
 }
 
-/** Returns the latest task by which a person has undone another one since a point in time; undefined if there is none. */
+/** Returns the latest task with which a person has undone another task since a point in time; undefined if there is none. */
 export async function findUndoBy(
   em: EntityManager,
   taskId: string,

@@ -36,7 +36,7 @@ export function keepFocus(doc: Document): void {
         if (place?.element === target && isUsable(place.element) && doc.activeElement === doc.body) place = undefined;
       });
   });
-  // Whoever goes on elsewhere keeps the focus there.
+  // If the person continues elsewhere, the focus stays there.
   for (const type of ['keydown', 'pointerdown'])
     doc.addEventListener(type, () => {
       if (awaited?.isWanted) awaited = undefined;

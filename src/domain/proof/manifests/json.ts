@@ -14,7 +14,7 @@ const list: Decides = (old, now, _around, key) => differsInPackages(old[key], no
 
 const all = (keys: string, decides: Decides) => Object.fromEntries(keys.split(/\s+/).map((key) => [key, decides]));
 
-/** What every key that may differ in a manifest is judged by. All others decide: whoever reads them is not known. */
+/** How a change of each known key is judged. All other keys decide how tests run, because any tool may read them. */
 const known: Record<string, Record<string, Decides>> = {
   'package.json': {
     ...all('description keywords author contributors maintainers license licenses repository homepage bugs', never),
