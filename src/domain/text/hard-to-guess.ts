@@ -1,5 +1,5 @@
-/** Of a generated key of 24 letters and digits, nobody guesses any noticeable share. Hex of this length has 96 bits. */
-const leastLength = 24;
+/** Nobody guesses a generated key of 20 letters and digits. Hex of this length has 80 bits. */
+const leastLength = 20;
 /** In generated keys, two of five characters are of another kind than the one before. */
 const leastChanges = 0.3;
 const [small, capital, digit] = [0, 1, 2];
