@@ -7,7 +7,8 @@
 // `npm run bench -- proofs [name] [seconds]` compares what the check says of people's pull requests in the corpus with the
 // truth, and its time with that of the tests, whose commands compute for some seconds before them.
 // `npm run bench -- harvest [commits] [seed]` makes a benchmark of a history whose truth is known.
-// `npm run bench -- fleet [runs]` lets several processes work while PostgreSQL, they themselves, a clock, a disk and GitHub fail.
+// `npm run bench -- fleet [runs] [seconds]` lets several processes work while PostgreSQL, they themselves, a clock and a disk fail,
+// and GitHub is unreachable for some seconds.
 // `npm run bench -- throughput [runs] [workers]` lets one worker, then several, carry out queued runs, and says what each costs;
 // with STATEMENTS=1 also which statements.
 // `npm run bench -- idle [seconds]` counts the transactions of two workers that have nothing to do.

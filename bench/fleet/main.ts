@@ -40,9 +40,10 @@ const script: Script = (request): Said => {
 /**
  * Lets a web process and four workers work on runs that comments on GitHub ask for, with 20 webhooks a second, while
  * PostgreSQL, the processes, a clock, a disk and GitHub fail one after the other. Prints for each trouble how long writes were
- * refused, and at the end what was lost, done twice or failed. Everything should be 0, except the refused time.
+ * refused, and at the end what was lost, done twice or failed. Everything should be 0, except the refused time. GitHub is
+ * unreachable for `awaySeconds`.
  */
-export async function fleet(runs = 100): Promise<void> {
+export async function fleet(runs = 100, awaySeconds = 20): Promise<void> {
   const stage = await openStage();
   const { servers, github, processes } = stage;
   try {
@@ -57,7 +58,7 @@ export async function fleet(runs = 100): Promise<void> {
     const database = new pg.Pool({ ...targetOf(servers.url), max: 1 });
     database.on('error', () => {});
     const ask = (text: string) => database.query(text).then(({ rows }) => Number(rows[0].n));
-    const troubles = troublesOf({ fleet: processes, servers, github: stage.toGitHub, dir: stage.dir });
+    const troubles = troublesOf({ fleet: processes, servers, github: stage.toGitHub, dir: stage.dir, awaySeconds });
     say(`fleet            ${runs} runs, 4 workers, ${deliveriesPerSecond} webhooks a second`);
     for (const [i, trouble] of troubles.entries()) {
       postman.give(Math.round((runs * i) / troubles.length), Math.round((runs * (i + 1)) / troubles.length));

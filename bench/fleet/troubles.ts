@@ -16,16 +16,23 @@ export interface Trouble {
 
 const faketime = '/usr/lib/x86_64-linux-gnu/faketime/libfaketime.so.1';
 const awayMs = 3000;
-/** How long a run tries to reach GitHub (`REMOTE_RETRY_SECONDS`), which is unreachable for longer. */
+/** How long a run tries to reach GitHub (`REMOTE_RETRY_SECONDS`), which should be unreachable for longer. */
 export const retrySeconds = 5;
-const unreachableMs = 20_000;
 /** The service asks for 128 MB before it starts a run. */
 const smallDisk = '400m';
 const fullMs = 10_000;
 
+interface Given {
+  fleet: Fleet;
+  servers: Servers;
+  github: Gate;
+  dir: string;
+  /** How long GitHub cannot be reached. */
+  awaySeconds: number;
+}
+
 /** Returns what happens to the fleet, in this order. */
-export function troublesOf(given: { fleet: Fleet; servers: Servers; github: Gate; dir: string }): Trouble[] {
-  const { fleet, servers, github, dir } = given;
+export function troublesOf({ fleet, servers, github, dir, awaySeconds }: Given): Trouble[] {
   const always = (name: string, act: () => Promise<void>): Trouble => ({
     name,
     happens: async () => {
@@ -48,7 +55,7 @@ export function troublesOf(given: { fleet: Fleet; servers: Servers; github: Gate
     { name: 'the disk of a worker is full', happens: () => fillsDisk(fleet, join(dir, 'small')) },
     always('GitHub refuses connections', async () => {
       await github.shut();
-      await sleep(unreachableMs);
+      await sleep(awaySeconds * 1000);
       await github.open();
     }),
   ];
@@ -70,7 +77,10 @@ async function fillsDisk(fleet: Fleet, folder: string): Promise<string | undefin
   await sleep(fullMs / 2);
   const filler = join(folder, 'filler');
   const { bavail, bsize } = await statfs(folder);
-  await writeFile(filler, Buffer.alloc(bavail * bsize));
+  await writeFile(filler, Buffer.alloc(bavail * bsize)).catch((error: NodeJS.ErrnoException) => {
+    // The worker has taken some of the space in the meantime.
+    if (error.code !== 'ENOSPC') throw error;
+  });
   await sleep(fullMs);
   await rm(filler);
   return undefined;
