@@ -92,6 +92,7 @@ import { HinderedProofs1772237900000 } from './0115-hindered-proofs.ts';
 import { PathsOfDiffs1772238000000 } from './0116-paths-of-diffs.ts';
 import { AuditOfObjects1772238100000 } from './0117-audit-of-objects.ts';
 import { CommitsOfProofs1772238150000 } from './0118-commits-of-proofs.ts';
+import { Priorities1772238300000 } from './0119-priorities.ts';
 import { ProofsOfStrangers1772238222000 } from './0122-proofs-of-strangers.ts';
 
 /** All migrations, oldest first; an explicit list, because a glob does not work under every runner. */
@@ -191,4 +192,5 @@ export const migrations = [
   AuditOfObjects1772238100000,
   CommitsOfProofs1772238150000,
   ProofsOfStrangers1772238222000,
+  Priorities1772238300000,
 ];

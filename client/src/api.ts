@@ -479,6 +479,7 @@ export type Task = {
     title: string;
     description: string;
     status: "backlog" | "ready" | "in_progress" | "in_review" | "done" | "waiting_on_subtasks";
+    priority: "urgent" | "high" | "normal" | "low";
     owner: string | null;
     /** the member who looks after it: who started it last, unless another one was chosen */
     responsible: string | null;
@@ -606,6 +607,7 @@ export type TaskCard = {
     projectId: string;
     title: string;
     status: "backlog" | "ready" | "in_progress" | "in_review" | "done" | "waiting_on_subtasks";
+    priority: "urgent" | "high" | "normal" | "low";
     owner: string | null;
     responsible: string | null;
     repositoryId: string | null;
@@ -4211,6 +4213,8 @@ export function createTask(projectId: string, body: {
     planFirst?: boolean | null;
     /** the branch from which it starts and into which it goes; null for that of the repository */
     base?: string | null;
+    /** of the queued runs of a project, those of the most urgent tasks begin first */
+    priority?: "urgent" | "high" | "normal" | "low";
 }, { idempotencyKey }: {
     idempotencyKey?: string;
 } = {}, opts?: Oazapfts.RequestOpts) {
@@ -4320,6 +4324,8 @@ export function createTasks(projectId: string, body: {
         planFirst?: boolean | null;
         /** the branch from which it starts and into which it goes; null for that of the repository */
         base?: string | null;
+        /** of the queued runs of a project, those of the most urgent tasks begin first */
+        priority?: "urgent" | "high" | "normal" | "low";
         ref?: string;
     }[];
 }, { idempotencyKey }: {
@@ -4435,6 +4441,8 @@ export function updateTask(id: string, body?: {
     /** a member of the project; null for nobody until it is started again */
     responsible?: string | null;
     status?: "backlog" | "ready" | "in_progress" | "in_review" | "done" | "waiting_on_subtasks";
+    /** of the queued runs of a project, those of the most urgent tasks begin first */
+    priority?: "urgent" | "high" | "normal" | "low";
     dependsOn?: string[];
     repositoryId?: string;
     /** whether the agent proposes a plan first; null for the setting of the repository */

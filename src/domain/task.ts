@@ -19,6 +19,10 @@ export function environmentPage(baseUrl: string, repository: { id: string; proje
 export const taskStatuses = ['backlog', 'ready', 'in_progress', 'in_review', 'done', 'waiting_on_subtasks'] as const;
 export type TaskStatus = (typeof taskStatuses)[number];
 
+/** How urgent tasks are, the most urgent first. */
+export const priorities = ['urgent', 'high', 'normal', 'low'] as const;
+export type Priority = (typeof priorities)[number];
+
 export type TaskEvent =
   | 'start'
   | 'retry'

@@ -4,7 +4,7 @@ import { agentNames } from '../agents/store.ts';
 import type { App } from '../app.ts';
 import { type Failure as RunFailure, type RunKind, type RunStatus, runKinds, runStatuses } from '../domain/run.ts';
 import { type SprintStatus, sprintStatuses } from '../domain/sprint.ts';
-import { type TaskStatus, taskStatuses } from '../domain/task.ts';
+import { type Priority, priorities, type TaskStatus, taskStatuses } from '../domain/task.ts';
 import { type WaitReason, waitReasons } from '../domain/waiting.ts';
 import { inProject } from '../http/access/access.ts';
 import { listText } from '../http/lists.ts';
@@ -67,6 +67,7 @@ const Card = z
     projectId: z.string(),
     title: z.string(),
     status: z.enum(taskStatuses),
+    priority: z.enum(priorities),
     owner: z.string().nullable(),
     responsible: z.string().nullable(),
     repositoryId: z.string().nullable(),
@@ -128,6 +129,7 @@ interface CardColumns {
   projectId: string;
   title: string;
   status: TaskStatus;
+  priority: Priority;
   owner: string | null;
   responsible: string | null;
   repositoryId: string | null;
@@ -180,7 +182,7 @@ export interface Card extends Omit<CardColumns, 'hasFailedChecks' | 'hasPassedCh
  * does not count, because it may mean that there are no checks. The ids of a task's dependencies are one text: with a hundred of
  * each of 2,000 tasks, reading arrays took the driver most of the time.
  */
-const cards = `select t.id, t.project_id as "projectId", t.title, t.status, t.owner, t.responsible, t.repository_id as "repositoryId", t.base,
+const cards = `select t.id, t.project_id as "projectId", t.title, t.status, t.priority, t.owner, t.responsible, t.repository_id as "repositoryId", t.base,
     t.parent_id as "parentId", t.sprint_id as "sprintId", t.issue_number as "issueNumber", t.failure,
     t.created_at as "createdAt", t.updated_at as "updatedAt", t.status_since as "statusSince",
     (select string_agg(d.depends_on_id, ',' order by d.depends_on_id) from task_dependencies d where d.task_id = t.id) as "dependsOn",

@@ -6,6 +6,7 @@ import { newId } from '../db/ids.ts';
 import { Repositories } from '../db/tables/project.ts';
 import { Tasks } from '../db/tables/task.ts';
 import { Refused } from '../domain/machine.ts';
+import type { Priority } from '../domain/task.ts';
 import { storableText } from '../domain/text/sanitize.ts';
 import { badRequest, notConfigured, type Problem } from '../errors.ts';
 import { assertBranches, type NamedBranch } from '../repositories/branches.ts';
@@ -76,6 +77,8 @@ export async function insertTask(
     title: string;
     description: string;
     status: 'backlog' | 'ready';
+    /** `normal` if it is left out. */
+    priority?: Priority | undefined;
     owner?: string | undefined;
     dependsOn?: string[];
     repositoryId?: string | undefined;
@@ -107,6 +110,7 @@ export async function insertTask(
     title: task.title,
     description: task.description,
     status: task.status,
+    priority: task.priority ?? 'normal',
     owner: task.owner ?? null,
     repositoryId: repository?.id ?? null,
     wantsIssue: task.wantsIssue ?? false,

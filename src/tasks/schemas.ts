@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { failureCategories, withOutput } from '../domain/run.ts';
-import { taskStatuses } from '../domain/task.ts';
+import { priorities, taskStatuses } from '../domain/task.ts';
 import { waitReasons } from '../domain/waiting.ts';
 import { IdText, longText, pageQuery, Timestamp, titleText } from '../http/route.ts';
 import { BranchText } from '../repositories/schemas.ts';
@@ -41,6 +41,7 @@ export const Task = z
     title: z.string(),
     description: z.string(),
     status: z.enum(taskStatuses),
+    priority: z.enum(priorities),
     owner: z.string().nullable(),
     responsible: z
       .string()
@@ -74,6 +75,10 @@ export const Task = z
   })
   .meta({ id: 'Task' });
 
+const priority = z.enum(priorities, `must be one of ${priorities.join(', ')}`).meta({
+  description: 'of the queued runs of a project, those of the most urgent tasks begin first',
+});
+
 const planFirst = z
   .boolean()
   .nullable()
@@ -96,6 +101,7 @@ export const CreateTask = z.strictObject({
   issue: z.boolean().default(false).meta({ description: 'create a GitHub issue for it' }),
   planFirst: planFirst.optional(),
   base: base.optional(),
+  priority: priority.optional(),
 });
 
 /** In this request, `dependsOn` may also contain the `ref` of another task in the same request. */
@@ -114,6 +120,7 @@ export const UpdateTask = z.strictObject({
     .optional()
     .meta({ description: 'a member of the project; null for nobody until it is started again' }),
   status: z.enum(taskStatuses, `must be one of ${taskStatuses.join(', ')}`).optional(),
+  priority: priority.optional(),
   dependsOn: z.array(IdText).max(100, 'must have at most 100 ids').optional(),
   repositoryId: IdText.optional(),
   planFirst: planFirst.optional(),

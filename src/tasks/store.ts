@@ -21,7 +21,7 @@ export interface TaskView
   merging: { state: 'waiting' | 'queued'; since: string; reason: string } | null;
 }
 
-export const taskColumns = `t.id, t.project_id as "projectId", t.title, t.description, t.status, t.owner,
+export const taskColumns = `t.id, t.project_id as "projectId", t.title, t.description, t.status, t.priority, t.owner,
   t.repository_id as "repositoryId", t.parent_id as "parentId", t.sprint_id as "sprintId", t.split_by_agent as "splitByAgent", t.branch_name as "branchName", t.base,
   t.issue_repository_id as "issueRepositoryId", t.issue_number as "issueNumber", t.issue_url as "issueUrl", t.issue_type as "issueType", t.issue_assignees as "issueAssignees", t.wants_issue as "wantsIssue", t.plan_first as "planFirst", t.hidden, t.undo_of as "undoOf", t.responsible, t.failure, t.budget,
   t.status_since as "statusSince",

@@ -172,6 +172,16 @@ test('behind the queue of a busy project, a claim reads one run per agent of eac
   expect(await claimReads(20, behind)).toBeLessThan(1000);
 });
 
+test('a claim reads as little when thousands of runs are more urgent, and their agents are busy', async () => {
+  const urgent = (em: EntityManager) =>
+    em.query(
+      `update runs set priority = 'high', status = case when id = 'q1' then 'running' else status end,
+         lease_until = now() + interval '1 hour', agent_id = 'a0'
+       where id like 'q%' and right(id, 2) <> '00'`,
+    );
+  expect(await claimReads(1, urgent)).toBeLessThan(2500);
+});
+
 test('a claim reads as little when all of these runs let others go first', async () => {
   const behind = (em: EntityManager) => em.query(`update runs set kind = 'prove', agent_id = null where id like 'q%'`);
   expect(await claimReads(1, behind)).toBeLessThan(1500);

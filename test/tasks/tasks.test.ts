@@ -28,6 +28,7 @@ test('a created task has every field of the contract', async () => {
     title: 'Do it',
     description: '',
     status: 'ready',
+    priority: 'normal',
     owner: developer,
     projectId: project,
     branchName: null,
@@ -116,6 +117,26 @@ test('lists can be filtered, and statistics count correctly', async () => {
     'waiting_on_subtasks',
   ]);
   expect(stats.total).toBe(Object.values<number>(stats.byStatus).reduce((x, y) => x + y));
+});
+
+test('a task has a priority, which its queued runs take', async () => {
+  const { id, priority } = await create({ title: 'Now', priority: 'urgent' });
+  expect(priority).toBe('urgent');
+  const { manager: em } = service.app.db;
+  const insert = `insert into runs (id, task_id, project_id, kind, status) values ('run_p', $1, $2, 'start', 'queued')`;
+  await em.query(insert, [id, project]);
+  const ofRun = async () => (await em.query(`select priority from runs where id = 'run_p'`))[0].priority;
+  expect(await ofRun()).toBe('urgent');
+  const refused = await call('PATCH', `/tasks/${id}`, { priority: 'blocker' });
+  expect([refused.status, JSON.stringify(refused.body)]).toEqual([
+    400,
+    expect.stringContaining('priority must be one of urgent, high, normal, low'),
+  ]);
+  const changed = await call('PATCH', `/tasks/${id}`, { priority: 'low' });
+  expect([changed.status, changed.body.priority, await ofRun()]).toEqual([200, 'low', 'low']);
+  const { body } = await call('GET', `/projects/${project}/board?ids=${id}`);
+  expect(body.tasks[0].priority).toBe('low');
+  await em.query(`delete from runs where id = 'run_p'`);
 });
 
 test('a new task has an empty diff and no handoffs, pull requests or runs', async () => {

@@ -47,6 +47,51 @@ test('of runs that were created at the same time, the one with the lower id is c
     expect([await claimed(em), await claimed(em)]).toEqual([ids[1], 'run_z']);
   }));
 
+test('of the runs of a project, the most urgent one that may begin is claimed first', () =>
+  undone(async (em) => {
+    const [, second = ''] = given.agentIds;
+    const runOf = async (
+      priority: 'urgent' | 'high' | 'normal' | 'low',
+      agentId: string | undefined,
+      minutes: number,
+    ) => {
+      const id = await addRun(em, {
+        taskId: await given.addTask(em, { priority }),
+        ...(agentId === undefined ? {} : { agentId }),
+      });
+      await set(em, id, { created_at: `now() - interval '${minutes} minutes'` });
+      return id;
+    };
+    const low = await runOf('low', undefined, 60);
+    const normal = await runOf('normal', undefined, 50);
+    const urgent = await runOf('urgent', undefined, 5);
+    const sameUrgency = await runOf('urgent', undefined, 4);
+    const high = await runOf('high', second, 3);
+    // The first agent is busy from then on, and the second one too.
+    expect([await claimed(em), await claimed(em), await claimed(em)]).toEqual([urgent, high, undefined]);
+    await endRun(em, urgent, 'succeeded', null);
+    expect(await claimed(em)).toBe(sameUrgency);
+    await endRun(em, sameUrgency, 'succeeded', null);
+    expect(await claimed(em)).toBe(normal);
+    await endRun(em, normal, 'succeeded', null);
+    expect(await claimed(em)).toBe(low);
+  }));
+
+test('an urgent run goes before no run of another project, and needs its labels', () =>
+  undone(async (em) => {
+    await em.query(`insert into projects (id, name, slug) values ('elsewhere', 'e', 'e')`);
+    const others = await addRun(em);
+    await set(em, others, { project_id: `'elsewhere'`, created_at: `now() - interval '1 minute'` });
+    const urgent = await addRun(em, { taskId: await given.addTask(em, { priority: 'urgent' }) });
+    expect(await claimed(em)).toBe(others);
+    await set(em, urgent, { runs_on: `'{gpu}'` });
+    const plain = await addRun(em);
+    expect(await claimed(em)).toBe(plain);
+    await endRun(em, plain, 'succeeded', null);
+    await addRun(em);
+    expect((await claimRun(em, 30, 0, ['gpu']))?.run.id).toBe(urgent);
+  }));
+
 test('a claim starts the lease; a takeover raises the fence and keeps the time of the start', () =>
   undone(async (em) => {
     const id = await addRun(em);

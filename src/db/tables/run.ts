@@ -1,4 +1,5 @@
 import { type Failure, kindsBehind, liveStatuses, type RunKind, type RunStatus } from '../../domain/run.ts';
+import { type Priority, priorities } from '../../domain/task.ts';
 import type { WaitReason } from '../../domain/waiting.ts';
 import { big, flag, json, key, madeNow, maybeText, maybeTime, orderedJson, table, text, time, whole } from './table.ts';
 
@@ -7,6 +8,9 @@ export const liveRun = `(${liveStatuses.map((status) => `'${status}'`).join(', '
 
 /** SQL: the kinds of runs that let all others go first, as a list in parentheses. Indexes name exactly these. */
 export const behindOthers = `(${kindsBehind.map((kind) => `'${kind}'`).join(', ')})`;
+
+/** SQL: how urgent a run is, from 1. The index `runs_queued_by_priority` has exactly this expression. */
+export const urgencyOf = (run: string) => `array_position('{${priorities.join(',')}}'::text[], ${run}.priority)`;
 
 export interface RunRow {
   id: string;
@@ -33,6 +37,8 @@ export interface RunRow {
   fence: number;
   /** The labels that a worker must have to claim the run, as far as they are known. */
   runsOn: string[];
+  /** That of its task. A trigger sets it, and keeps it until the run has ended. */
+  priority: Priority;
   /** Numbers the running runs of a project from 1. It means nothing for other runs. */
   slot: number | null;
   leaseUntil: Date | null;
@@ -93,6 +99,7 @@ export const Runs = table<RunRow>('runs', {
   model: maybeText(),
   fence: whole({ default: 0 }),
   runsOn: text({ array: true, default: [] }),
+  priority: text({ default: 'normal' }),
   slot: whole({ nullable: true }),
   leaseUntil: maybeTime(),
   heartbeatAt: maybeTime(),

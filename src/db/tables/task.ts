@@ -1,6 +1,6 @@
 import type { RunBudget } from '../../domain/budget.ts';
 import type { Failure } from '../../domain/run.ts';
-import type { TaskStatus } from '../../domain/task.ts';
+import type { Priority, TaskStatus } from '../../domain/task.ts';
 import { flag, json, key, madeNow, maybeText, maybeTime, table, text, whole } from './table.ts';
 
 export interface TaskRow {
@@ -9,6 +9,8 @@ export interface TaskRow {
   title: string;
   description: string;
   status: TaskStatus;
+  /** Of the queued runs of a project, those of the most urgent tasks begin first. */
+  priority: Priority;
   owner: string | null;
   repositoryId: string | null;
   parentId: string | null;
@@ -61,6 +63,7 @@ export const Tasks = table<TaskRow>('tasks', {
   title: text(),
   description: text({ default: '' }),
   status: text(),
+  priority: text({ default: 'normal' }),
   owner: maybeText(),
   repositoryId: maybeText(),
   parentId: maybeText(),

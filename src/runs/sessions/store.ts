@@ -1,5 +1,5 @@
 import type { EntityManager } from 'typeorm';
-import { behindOthers, liveRun } from '../../db/tables/run.ts';
+import { behindOthers, liveRun, urgencyOf } from '../../db/tables/run.ts';
 import type { RunKind, RunStatus } from '../../domain/run.ts';
 import type { WaitReason } from '../../domain/waiting.ts';
 import { activityOf, type LogEntry, maxLine, newestLines } from './activity.ts';
@@ -35,7 +35,7 @@ const maxPosition = 200;
 const position = `case when r.status = 'queued' then (
     select nullif(count(*)::int, ${maxPosition + 1}) from (
       select from runs q where q.project_id = r.project_id and q.status = 'queued'
-        and (q.kind in ${behindOthers}, q.created_at, q.id) <= (r.kind in ${behindOthers}, r.created_at, r.id)
+        and (q.kind in ${behindOthers}, ${urgencyOf('q')}, q.created_at, q.id) <= (r.kind in ${behindOthers}, ${urgencyOf('r')}, r.created_at, r.id)
       limit ${maxPosition + 1}) ahead) end`;
 
 /** SQL: what is shown of the runs `r`. */

@@ -1,6 +1,6 @@
 import { useState } from 'react';
 import type { TaskCard } from '../api.ts';
-import { taskStatusNames } from '../display/names.ts';
+import { priorityNames, taskStatusNames } from '../display/names.ts';
 import { storeText } from '../frame/personal-storage.ts';
 
 type Status = TaskCard['status'];
@@ -18,6 +18,7 @@ export const stateFilters = [
 
 /** The orders of the tasks in a column. Without one, the newest task comes first, as in the service's list. */
 export const sortings = [
+  { id: 'priority', name: 'Most urgent first' },
   { id: 'oldest', name: 'Oldest first' },
   { id: 'updated', name: 'Recently changed' },
   { id: 'resting', name: 'Longest in their column' },
@@ -25,7 +26,9 @@ export const sortings = [
   { id: 'title', name: 'Title' },
 ];
 
+const urgencies = Object.keys(priorityNames);
 const orders: Record<string, (a: TaskCard, b: TaskCard) => number> = {
+  priority: (a, b) => urgencies.indexOf(a.priority) - urgencies.indexOf(b.priority),
   // Times have a fixed format, so comparing them as text sorts them by time. This is much faster than localeCompare.
   oldest: (a, b) => compare(a.createdAt, b.createdAt),
   updated: (a, b) => compare(b.updatedAt, a.updatedAt),
@@ -51,13 +54,14 @@ export function arrangeTasks(
   found: ReadonlySet<string> = new Set(),
 ): Map<Status, TaskCard[]> {
   const [search, agent, sprint] = [text.trim().toLowerCase(), params.get('agent'), params.get('sprint')];
-  const [state, person] = [params.get('state'), params.get('person')];
+  const [state, person, priority] = [params.get('state'), params.get('person'), params.get('priority')];
   const byColumn = new Map<Status, TaskCard[]>(columns.map((status) => [status, []]));
   for (const task of tasks) {
     const isMatch =
       matches(task.owner, agent) &&
       matches(task.sprintId, sprint) &&
       matches(task.responsible, person) &&
+      matches(task.priority, priority) &&
       isInState(task, state) &&
       (search === '' || isFound(task, search) || found.has(task.id));
     if (isMatch) byColumn.get(task.status)?.push(task);

@@ -2,6 +2,7 @@ import { SearchIcon } from '@primer/octicons-react';
 import { Button, Select, TextInput } from '@primer/react';
 import { type RefObject, useState } from 'react';
 import type { Board } from '../api.ts';
+import { priorityOptions } from '../display/names.ts';
 import { sortings, stateFilters } from './arrange-tasks.ts';
 import type { Filters } from './use-filters.ts';
 
@@ -38,6 +39,7 @@ export function BoardFilters(props: {
       {people.length > 1 && (
         <Filter name="person" filters={filters} options={people} all="All people" none="Nobody responsible" />
       )}
+      <Filter name="priority" filters={filters} options={priorityOptions} all="All priorities" />
       <Filter name="sprint" filters={filters} options={board?.sprints} all="All sprints" none="No sprint" />
       <Filter name="state" filters={filters} options={stateFilters} all="All states" />
       <Filter name="sort" label="Sort by" filters={filters} options={sortings} all="Newest first" />
@@ -45,7 +47,7 @@ export function BoardFilters(props: {
   );
 }
 
-const names = ['agent', 'person', 'sprint', 'state', 'sort'];
+const names = ['agent', 'person', 'priority', 'sprint', 'state', 'sort'];
 
 function Filter(props: {
   name: string;

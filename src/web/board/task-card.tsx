@@ -20,7 +20,7 @@ import type { Board, TaskCard as Card, CardRun, Session } from '../api.ts';
 import { Doing } from '../display/activity.tsx';
 import { ageText, clockText, elapsedOf, formatCost } from '../display/formats.ts';
 import { shortId, waitNames } from '../display/names.ts';
-import { FailureLabel, PersonMark } from '../display/status-labels.tsx';
+import { FailureLabel, PersonMark, PriorityLabel } from '../display/status-labels.tsx';
 import { exactTime, useNow } from '../display/times.tsx';
 import { May, useMay } from '../forms/may.tsx';
 import { lazyPart } from '../live/load-part.ts';
@@ -66,6 +66,7 @@ export const TaskCard = memo(function TaskCard(props: Props) {
         </May>
       </div>
       <div className="card-states">
+        <PriorityLabel priority={task.priority} />
         <RunState run={task.run} />
         <FailureLabel task={task} />
         {task.collisions > 0 && (

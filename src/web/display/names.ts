@@ -10,6 +10,20 @@ export const taskStatusNames: Record<Task['status'], string> = {
   done: 'Done',
 };
 
+/** The names of the priorities, the most urgent first. */
+export const priorityNames: Record<Task['priority'], string> = {
+  urgent: 'Urgent',
+  high: 'High',
+  normal: 'Normal',
+  low: 'Low',
+};
+
+/** The priorities as options of a field. */
+export const priorityOptions = (Object.keys(priorityNames) as Task['priority'][]).map((id) => ({
+  id,
+  name: priorityNames[id],
+}));
+
 /** What a run waits for. */
 export const waitNames: Record<Attention['reason'], string> = {
   plan: 'Waiting for approval of the plan',

@@ -2,7 +2,7 @@ import { AlertFillIcon } from '@primer/octicons-react';
 import { Avatar, Label } from '@primer/react';
 import { useState } from 'react';
 import type { Run, Sprint, Task } from '../api.ts';
-import { failureName, sentenceCase, taskStatusNames } from './names.ts';
+import { failureName, priorityNames, sentenceCase, taskStatusNames } from './names.ts';
 
 const taskVariants = {
   backlog: 'secondary',
@@ -46,6 +46,18 @@ export function FailureLabel({ task }: { task: Pick<Task, 'failure'> }) {
   return (
     <Label variant="danger" title={task.failure.message}>
       <AlertFillIcon size={12} className="label-icon" /> Failed: {failureName(task.failure)}
+    </Label>
+  );
+}
+
+const priorityVariants = { urgent: 'severe', high: 'attention', low: 'secondary' } as const;
+
+/** Shows how urgent a task is, unless that is normal. */
+export function PriorityLabel({ priority }: Pick<Task, 'priority'>) {
+  if (priority === 'normal') return null;
+  return (
+    <Label variant={priorityVariants[priority]} title={`Priority: ${priorityNames[priority].toLowerCase()}`}>
+      {priorityNames[priority]}
     </Label>
   );
 }

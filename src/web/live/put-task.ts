@@ -46,10 +46,36 @@ export function changeBoard(client: QueryClient, projectId: string, change: (boa
 
 /** Returns what a card shows of the task alone. Its runs are fetched with the event of the change. */
 function partsOf(task: Task) {
-  const { id, projectId, title, status, owner, responsible, repositoryId, base, parentId, sprintId, dependsOn } = task;
+  const {
+    id,
+    projectId,
+    title,
+    status,
+    priority,
+    owner,
+    responsible,
+    repositoryId,
+    base,
+    parentId,
+    sprintId,
+    dependsOn,
+  } = task;
   const { prUrl, issueNumber, failure, runCount, createdAt, updatedAt } = task;
   return {
-    ...{ id, projectId, title, status, owner, responsible, repositoryId, base, parentId, sprintId, dependsOn },
+    ...{
+      id,
+      projectId,
+      title,
+      status,
+      priority,
+      owner,
+      responsible,
+      repositoryId,
+      base,
+      parentId,
+      sprintId,
+      dependsOn,
+    },
     ...{ prUrl, issueNumber, failure, runCount, createdAt, updatedAt },
     merging: task.merging?.state ?? null,
   };

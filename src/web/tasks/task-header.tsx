@@ -5,7 +5,7 @@ import { Link } from 'react-router';
 import { budgetText } from '../../domain/budget.ts';
 import type { Task } from '../api.ts';
 import { shortId } from '../display/names.ts';
-import { FailureLabel, TaskStatus } from '../display/status-labels.tsx';
+import { FailureLabel, PriorityLabel, TaskStatus } from '../display/status-labels.tsx';
 import { TimeAgo } from '../display/times.tsx';
 import { May, useMay } from '../forms/may.tsx';
 import * as queries from '../live/queries.ts';
@@ -33,6 +33,7 @@ export function TaskHeader({ task }: { task: Task }) {
             <AgentName task={task} />
             <ResponsiblePicker task={task} />
             <Effort taskId={task.id} />
+            <PriorityLabel priority={task.priority} />
             <FailureLabel task={task} />
           </span>
         </div>

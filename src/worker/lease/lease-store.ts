@@ -1,6 +1,6 @@
 import type { EntityManager } from 'typeorm';
 import { violatedUnique } from '../../db/database.ts';
-import { behindOthers, type RunRow, Runs } from '../../db/tables/run.ts';
+import { behindOthers, type RunRow, Runs, urgencyOf } from '../../db/tables/run.ts';
 import { LeaseLost } from '../../domain/run.ts';
 import type { Leased } from '../../runs/store.ts';
 import { addWait, isDue } from '../../runs/waiting/store.ts';
@@ -97,6 +97,22 @@ const claimable = (columns: string, labels: string) => `
 const freeSlot = `(
   select min(n) from generate_series(1, coalesce(b.runs, 0) + 1) n where n <> all (coalesce(b.slots, '{}')))`;
 
+/**
+ * SQL: instead of the run `was`, which decides whose turn it is, the most urgent run of its project that may begin; no row if
+ * none is more urgent. Looks at a limited number, because those of busy agents may be many.
+ */
+const moreUrgent = `
+  select r.id, r.status, r.not_before, r.heartbeat_at, was.slot
+  from was cross join lateral (
+      select q.id from runs q
+      where q.status = 'queued' and q.kind not in ${behindOthers} and q.project_id = was.project_id
+        and ${urgencyOf('q')} < ${urgencyOf('was')}
+      order by ${urgencyOf('q')}, q.created_at, q.id limit ${maxLookedAt}) ahead
+    join runs r on r.id = ahead.id
+  where was.status = 'queued' and was.kind not in ${behindOthers} and r.status = 'queued' and r.runs_on <@ $3::text[]
+    and coalesce(r.agent_id, '') <> all (was.busy_agents)
+  order by ${urgencyOf('r')}, r.created_at, r.id limit 1 for update of r skip locked`;
+
 export interface Claim {
   run: RunRow;
   /**
@@ -106,8 +122,9 @@ export interface Claim {
 }
 
 /**
- * Claims a run: one whose worker was lost, otherwise the oldest of the projects with the fewest running runs, and one that
- * lets others go first only if there is no other; of harvests, one of a project. At most `maxPerProject` runs of a project run at the same time (0 for no
+ * Claims a run: one whose worker was lost, otherwise one of the project whose oldest run is the oldest of those of the
+ * projects with the fewest running runs: its most urgent, then its oldest. Claims one that lets others go first only if there is
+ * no other; of harvests, one of a project. At most `maxPerProject` runs of a project run at the same time (0 for no
  * limit), and one of each agent. A run that needs labels is claimed only by a worker that has them. Returns undefined when
  * no run can be claimed.
  */
@@ -137,20 +154,24 @@ async function tryClaim(
     // The choice must be made once: as a part of the update, PostgreSQL may make it for each row of a small table.
     `with was as materialized (
        ${claimable(
-         `r.id, r.status, r.not_before, r.heartbeat_at,
+         `r.id, r.project_id, r.kind, r.priority, r.status, r.not_before, r.heartbeat_at,
+         coalesce(b.agents, '{}') as busy_agents,
          case when r.status = 'running' then r.slot else ${freeSlot} end as slot`,
          '$3::text[]',
        )}
        order by ${isBehind}, r.status = 'running' desc, coalesce(b.runs, 0), r.created_at, r.id
-       limit 1 for update of r skip locked)
+       limit 1 for update of r skip locked),
+     urgent as materialized (${moreUrgent}),
+     chosen as (select * from urgent
+       union all select id, status, not_before, heartbeat_at, slot from was where not exists (select from urgent))
      update runs set status = 'running', fence = fence + 1, started_at = coalesce(started_at, now()),
-       heartbeat_at = now(), lease_until = now() + make_interval(secs => $2), not_before = null, slot = was.slot,
+       heartbeat_at = now(), lease_until = now() + make_interval(secs => $2), not_before = null, slot = chosen.slot,
        ${addWait}, waiting_since = null,
        wait_id = null, wait_reason = null, wait_text = null, wait_options = null,
-       interruptions = interruptions + (was.status = 'running' and was.not_before is null)::int
-     from was where runs.id = was.id
-     returning runs.id, was.status = 'running' as "wasRunning", was.not_before is not null as "isGivenBack",
-       coalesce(extract(epoch from now() - was.heartbeat_at), 0)::float8 as seconds`,
+       interruptions = interruptions + (chosen.status = 'running' and chosen.not_before is null)::int
+     from chosen where runs.id = chosen.id
+     returning runs.id, chosen.status = 'running' as "wasRunning", chosen.not_before is not null as "isGivenBack",
+       coalesce(extract(epoch from now() - chosen.heartbeat_at), 0)::float8 as seconds`,
     [maxPerProject, leaseSeconds, labels],
   );
   const [claimed] = rows;

@@ -15,6 +15,7 @@ function card(id: string, changes: Partial<TaskCard> = {}): TaskCard {
     projectId: 'proj_1',
     title: id,
     status: 'ready',
+    priority: 'normal',
     owner: 'agent_1',
     responsible: null,
     repositoryId: null,
@@ -75,6 +76,8 @@ test('the board shows the tasks that match every filter, by column', () => {
   expect(idsOf(tasks, '', 'sk_b')).toEqual(['task_b']);
   const people = [card('task_p', { responsible: 'user_1' }), card('task_q')];
   expect([idsOf(people, 'person=user_1'), idsOf(people, 'person=none')]).toEqual([['task_p'], ['task_q']]);
+  const urgent = [card('task_u', { priority: 'urgent' }), card('task_v')];
+  expect([idsOf(urgent, 'priority=urgent'), idsOf(urgent, 'priority=normal')]).toEqual([['task_u'], ['task_v']]);
   expect(idsOf(tasks, 'agent=none')).toEqual(['task_b']);
   expect(idsOf(tasks, 'agent=agent_1&sprint=none')).toEqual(['task_c']);
   expect(idsOf(tasks, 'sprint=sprint_1')).toEqual(['task_a', 'task_d']);
@@ -101,6 +104,18 @@ test('tasks are sorted within their columns; an unknown order keeps that of the 
     'bca',
     'abc',
   ]);
+});
+
+test('the most urgent tasks come first, and equally urgent ones stay newest first', () => {
+  const given = [
+    ['a', 'low'],
+    ['b', 'normal'],
+    ['c', 'urgent'],
+    ['d', 'high'],
+    ['e', 'urgent'],
+  ] as const;
+  const tasks = given.map(([id, priority]) => card(id, { priority }));
+  expect(idsOf(tasks, 'sort=priority').join('')).toBe('cedba');
 });
 
 test('empty columns are folded unless the person decided otherwise, and only decisions are stored', () => {

@@ -27,6 +27,7 @@ function task(changes: Partial<Task> = {}): Task {
     title: 'Greet by name',
     description: '',
     status: 'ready',
+    priority: 'normal',
     owner: 'agent_1',
     projectId: 'proj_1',
     branchName: null,

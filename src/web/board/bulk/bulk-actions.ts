@@ -11,6 +11,7 @@ export type BulkAction =
   | { kind: 'start'; agentId?: string }
   | { kind: 'assign'; agentId: string }
   | { kind: 'move'; status: 'backlog' | 'ready' | 'done' }
+  | { kind: 'prioritize'; priority: api.Task['priority'] }
   | { kind: 'sprint'; sprintId: string };
 
 /** How the outcome is named: `3 tasks started`. */
@@ -18,6 +19,7 @@ export const doneNames: Record<BulkAction['kind'], string> = {
   start: 'started',
   assign: 'assigned',
   move: 'moved',
+  prioritize: 'changed',
   sprint: 'added to the sprint',
 };
 
@@ -67,6 +69,8 @@ function performOne(action: BulkAction, task: api.TaskCard): Promise<api.Task> {
       return api.updateTask(task.id, { owner: action.agentId });
     case 'move':
       return api.updateTask(task.id, { status: action.status });
+    case 'prioritize':
+      return api.updateTask(task.id, { priority: action.priority });
     case 'sprint':
       return api.addSprintTask(action.sprintId, { taskId: task.id });
   }

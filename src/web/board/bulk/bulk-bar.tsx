@@ -4,7 +4,7 @@ import { useEffect, useRef, useState } from 'react';
 import { Link } from 'react-router';
 import type { Board, TaskCard } from '../../api.ts';
 import { plural } from '../../display/formats.ts';
-import { taskStatusNames } from '../../display/names.ts';
+import { priorityOptions, taskStatusNames } from '../../display/names.ts';
 import { SelectField } from '../../forms/select-field.tsx';
 import { notify, notifyError } from '../../frame/notices.tsx';
 import { ariaKeys } from '../../keys/shortcuts.ts';
@@ -126,6 +126,11 @@ function Actions(props: { board: Board; isBusy: boolean; onSelect(action: BulkAc
         onSelect={(agentId) => onSelect({ kind: 'assign', agentId })}
       />
       <Choice label="Move to" options={columns} onSelect={(status) => onSelect({ kind: 'move', status })} />
+      <Choice
+        label="Set priority"
+        options={priorityOptions}
+        onSelect={(priority) => onSelect({ kind: 'prioritize', priority })}
+      />
       <Choice
         label="Add to sprint"
         options={board.sprints.filter(isOpenSprint)}

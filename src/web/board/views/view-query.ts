@@ -6,7 +6,7 @@ export interface ViewsProps {
 }
 
 /** The parts of the board's address that belong to a view, in the order in which they are stored. */
-const viewParams = ['search', 'agent', 'person', 'sprint', 'state', 'sort'];
+const viewParams = ['search', 'agent', 'person', 'priority', 'sprint', 'state', 'sort'];
 
 /** Returns the filters and the sorting in an address. Equal views have equal texts. */
 export function viewQueryOf(params: URLSearchParams): string {

@@ -15,17 +15,17 @@ import { putTask } from '../../live/put-task.ts';
 import * as queries from '../../live/queries.ts';
 import { isOpenSprint } from '../../sprints/is-open-sprint.ts';
 import { BaseField } from './base-field.tsx';
-import { PlanField } from './plan-field.tsx';
+import { PlanField, PriorityField } from './choice-fields.tsx';
 
 type Fields = Pick<
   api.Task,
-  'title' | 'description' | 'owner' | 'repositoryId' | 'base' | 'sprintId' | 'dependsOn' | 'planFirst'
+  'title' | 'description' | 'owner' | 'repositoryId' | 'base' | 'sprintId' | 'dependsOn' | 'planFirst' | 'priority'
 > & { budget: ReturnType<typeof taskBudgetTexts> };
 
 const nullable = ['owner', 'repositoryId', 'base', 'sprintId', 'planFirst'] as const;
 
 function fieldsOf(task: api.Task): Fields {
-  const { title, description, owner, repositoryId, base, sprintId, dependsOn, planFirst } = task;
+  const { title, description, owner, repositoryId, base, sprintId, dependsOn, planFirst, priority } = task;
   return {
     title,
     description,
@@ -35,6 +35,7 @@ function fieldsOf(task: api.Task): Fields {
     sprintId,
     dependsOn,
     planFirst,
+    priority,
     budget: taskBudgetTexts(task),
   };
 }
@@ -123,7 +124,7 @@ function TitleAndDescription({ fields, set }: FieldsProps) {
   );
 }
 
-/** Shows fields for the agent, the repository, the sprint, the plan and the dependencies of the task. */
+/** Shows fields for the agent, the repository, the sprint, the priority, the plan and the dependencies of the task. */
 function Assignment({ task, fields, set }: FieldsProps) {
   const agents = useQuery(queries.agentsOf(task.projectId));
   const repositories = useQuery(queries.repositories(task.projectId));
@@ -154,6 +155,7 @@ function Assignment({ task, fields, set }: FieldsProps) {
             onSelect={(sprintId) => set({ sprintId: sprintId === '' ? null : sprintId })}
           />
         )}
+        <PriorityField value={fields.priority} onSelect={(priority) => set({ priority })} />
         <PlanField value={fields.planFirst} onSelect={(planFirst) => set({ planFirst })} />
         <BaseField
           repositoryId={fields.repositoryId ?? undefined}

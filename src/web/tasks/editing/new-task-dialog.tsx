@@ -16,8 +16,8 @@ import * as queries from '../../live/queries.ts';
 import { rememberAgent, useAgentsToChoose } from '../../projects/preselected-agent.ts';
 import { isOpenSprint } from '../../sprints/is-open-sprint.ts';
 import { BaseField } from './base-field.tsx';
+import { PlanField, PriorityField } from './choice-fields.tsx';
 import { titlesFromList } from './new-task-texts.ts';
-import { PlanField } from './plan-field.tsx';
 
 /** Creates one task with its details, or several from a list of titles. */
 export function NewTaskDialog({ projectId, onClose }: { projectId: string; onClose(): void }) {
@@ -111,7 +111,7 @@ function TitleAndDescription({ fields, set }: FieldsProps) {
   );
 }
 
-/** Shows fields for the agent, the repository, the sprint and the plan of the task. */
+/** Shows fields for the agent, the repository, the sprint, the priority and the plan of the task. */
 function Assignment({ projectId, fields, set }: FieldsProps & { projectId: string }) {
   const agents = useQuery(queries.agentsOf(projectId));
   const repositories = useQuery(queries.repositories(projectId));
@@ -139,6 +139,7 @@ function Assignment({ projectId, fields, set }: FieldsProps & { projectId: strin
         options={sprints.data?.filter(isOpenSprint)}
         onSelect={(sprintId) => set({ sprintId })}
       />
+      <PriorityField value={fields.priority} onSelect={(priority) => set({ priority })} />
       <PlanField value={fields.planFirst} onSelect={(planFirst) => set({ planFirst })} />
       <BaseField
         repositoryId={fields.repositoryId || repositories.data?.find(({ isPrimary }) => isPrimary)?.id}
@@ -160,6 +161,7 @@ interface NewTaskFields {
   owner: string | null;
   repositoryId: string;
   sprintId: string;
+  priority: api.Task['priority'];
   planFirst: boolean | null;
   base: string;
   issue: boolean;
@@ -171,6 +173,7 @@ const emptyFields: NewTaskFields = {
   owner: null,
   repositoryId: '',
   sprintId: '',
+  priority: 'normal',
   planFirst: null,
   base: '',
   issue: false,
@@ -261,12 +264,13 @@ function useCreation(props: {
 }
 
 /** Returns the details of a task except its title. Empty fields are left out. */
-function detailsOf({ description, owner, repositoryId, sprintId, planFirst, base, issue }: Fields) {
+function detailsOf({ description, owner, repositoryId, sprintId, priority, planFirst, base, issue }: Fields) {
   return {
     ...(owner === '' ? {} : { owner }),
     ...(repositoryId === '' ? {} : { repositoryId }),
     ...(sprintId === '' ? {} : { sprintId }),
     ...(description === '' ? {} : { description }),
+    ...(priority === 'normal' ? {} : { priority }),
     ...(planFirst === null ? {} : { planFirst }),
     ...(base.trim() === '' ? {} : { base: base.trim() }),
     ...(issue ? { issue } : {}),

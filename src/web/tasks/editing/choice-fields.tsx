@@ -1,3 +1,5 @@
+import type { Task } from '../../api.ts';
+import { priorityOptions } from '../../display/names.ts';
 import { SelectField } from '../../forms/select-field.tsx';
 
 const options = [
@@ -14,6 +16,19 @@ export function PlanField({ value, onSelect }: { value: boolean | null; onSelect
       value={value === null ? '' : String(value)}
       options={options}
       onSelect={(id) => onSelect(id === '' ? null : id === 'true')}
+    />
+  );
+}
+
+/** Shows how urgent a task is. */
+export function PriorityField(props: { value: Task['priority']; onSelect(priority: Task['priority']): void }) {
+  return (
+    <SelectField
+      label="Priority"
+      emptyOption={undefined}
+      value={props.value}
+      options={priorityOptions}
+      onSelect={(id) => props.onSelect(id as Task['priority'])}
     />
   );
 }
