@@ -5,8 +5,9 @@ import { accessTo, inProject, inProjectOfBody, inProjectOfQuery } from '../http/
 import { IdText, longText, type Route, route } from '../http/route.ts';
 import { searchBranches } from './branches.ts';
 import { connectRepository, disconnectRepository, updateRepository } from './operations.ts';
-import { ConnectRepository, Repository, RepositoryEntry, UpdateRepository } from './schemas.ts';
+import { ConnectRepository, Repository, RepositoryEntry, TaskTemplate, UpdateRepository } from './schemas.ts';
 import { findDocs, findPrimary, listRepositories, repositoryColumns } from './store.ts';
+import { listTemplates } from './templates/list-templates.ts';
 
 const tag = 'repositories';
 
@@ -69,6 +70,19 @@ export const repositoryRoutes: Route[] = [
     errors: { 502: 'The host cannot list its branches' },
     waits: 'before it writes',
     handle: (app, { repository, query }) => searchBranches(app, repository, query.search),
+  }),
+  route({
+    operationId: 'listTaskTemplates',
+    method: 'get',
+    path: '/repositories/:id/task-templates',
+    summary:
+      'List the templates of issues of a repository, at most 20, which propose the text of new tasks; GitHub is asked',
+    tag,
+    access: onRepository('member'),
+    reply: [200, z.array(TaskTemplate)],
+    errors: { 502: 'GitHub cannot be asked' },
+    waits: 'before it writes',
+    handle: (app, { repository, user }) => listTemplates(app, repository, user.id),
   }),
   route({
     operationId: 'updateRepository',

@@ -49,3 +49,7 @@ export const UpdateRepository = z.strictObject({
   isPrimary: z.boolean().optional(),
   isDocsRepo: z.boolean().optional(),
 });
+
+export const TaskTemplate = z
+  .object({ name: z.string(), about: z.string(), title: z.string(), description: z.string() })
+  .meta({ id: 'TaskTemplate', description: 'What a template of issues of a repository proposes for a new task' });

@@ -135,6 +135,12 @@ export type RepositoryEntry = {
     isPrimary: boolean;
     isDocsRepo: boolean;
 };
+export type TaskTemplate = {
+    name: string;
+    about: string;
+    title: string;
+    description: string;
+};
 export type UnassignedSecrets = {
     projectId: string;
     names: string[];
@@ -2622,6 +2628,38 @@ export function searchBranches(id: string, { search }: {
     }>(`/repositories/${encodeURIComponent(id)}/branches${QS.query(QS.explode({
         search
     }))}`, {
+        ...opts
+    }));
+}
+/**
+ * List the templates of issues of a repository, at most 20, which propose the text of new tasks; GitHub is asked
+ */
+export function listTaskTemplates(id: string, opts?: Oazapfts.RequestOpts) {
+    return oazapfts.ok(oazapfts.fetchJson<{
+        status: 200;
+        data: TaskTemplate[];
+    } | {
+        status: 400;
+        data: ErrorReply;
+    } | {
+        status: 401;
+        data: ErrorReply;
+    } | {
+        status: 403;
+        data: ErrorReply;
+    } | {
+        status: 404;
+        data: ErrorReply;
+    } | {
+        status: 429;
+        data: ErrorReply;
+    } | {
+        status: 502;
+        data: ErrorReply;
+    } | {
+        status: 503;
+        data: ErrorReply;
+    }>(`/repositories/${encodeURIComponent(id)}/task-templates`, {
         ...opts
     }));
 }

@@ -130,7 +130,7 @@ test('the routes are exactly those of the contract', () => {
     POST /projects/:projectId/webhooks/:webhookId/deliveries/:deliveryId/redeliver;POST /projects/:projectId/webhooks/:webhookId/test;
     GET /projects/:projectId/environment-secrets;PUT /projects/:projectId/environment-secrets/:name;
     DELETE /projects/:projectId/environment-secrets/:name;
-    POST /repositories;GET /repositories;GET /repositories/:id;GET /repositories/:id/branches;PATCH /repositories/:id;DELETE /repositories/:id;
+    POST /repositories;GET /repositories;GET /repositories/:id;GET /repositories/:id/branches;GET /repositories/:id/task-templates;PATCH /repositories/:id;DELETE /repositories/:id;
     GET /repositories/primary/:projectId;GET /repositories/docs/:projectId;POST /repositories/:id/validate;
     GET /repositories/:id/issues;POST /repositories/:id/issues;
     POST /repositories/:id/environment;GET /repositories/:id/environment;POST /repositories/:id/pulls/:number/review;

@@ -42,6 +42,14 @@ export const branches = (repositoryId: string, search: string) =>
     queryFn: () => api.searchBranches(repositoryId, { search }),
     retry: false,
   });
+/** They change rarely, and dialogs do without them while GitHub cannot be asked. */
+export const taskTemplates = (repositoryId: string) =>
+  queryOptions({
+    queryKey: ['task-templates', repositoryId],
+    queryFn: () => api.listTaskTemplates(repositoryId),
+    staleTime: 5 * 60_000,
+    retry: false,
+  });
 /** The dialog that shows them offers to try again, and most failures last: the App is not installed. */
 export const openIssues = (repositoryId: string) =>
   queryOptions({

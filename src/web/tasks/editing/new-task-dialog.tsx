@@ -18,6 +18,7 @@ import { isOpenSprint } from '../../sprints/is-open-sprint.ts';
 import { BaseField } from './base-field.tsx';
 import { PlanField, PriorityField } from './choice-fields.tsx';
 import { titlesFromList } from './new-task-texts.ts';
+import { TemplateField } from './template-field.tsx';
 
 /** Creates one task with its details, or several from a list of titles. */
 export function NewTaskDialog({ projectId, onClose }: { projectId: string; onClose(): void }) {
@@ -51,6 +52,7 @@ interface FieldsProps {
 function NewTaskForm(props: { projectId: string; isList: boolean; onClose(): void }) {
   const { projectId, isList } = props;
   const { fields, set, titles, problem, isCreating, isStarting, onSubmit, onStart, onDiscard } = useNewTasks(props);
+  const repositoryId = useRepositoryOf(projectId, fields);
   const createLabel = titles.length === 0 ? 'Create tasks' : `Create ${plural(titles.length, 'task')}`;
   const onKeyDown = (event: KeyboardEvent) => {
     if (event.key !== 'Enter' || !(event.ctrlKey || event.metaKey)) return;
@@ -68,7 +70,14 @@ function NewTaskForm(props: { projectId: string; isList: boolean; onClose(): voi
           <FormControl.Caption>{plural(titles.length, 'task')}, listed in this order</FormControl.Caption>
         </FormControl>
       ) : (
-        <TitleAndDescription fields={fields} set={set} />
+        <>
+          <TemplateField
+            repositoryId={repositoryId}
+            text={{ title: fields.text, description: fields.description }}
+            onFill={({ title, description }) => set({ text: title, description })}
+          />
+          <TitleAndDescription fields={fields} set={set} />
+        </>
       )}
       <Assignment projectId={projectId} fields={fields} set={set} />
       <FormControl>
@@ -86,6 +95,12 @@ function NewTaskForm(props: { projectId: string; isList: boolean; onClose(): voi
       </FormButtons>
     </form>
   );
+}
+
+/** Returns the repository of a new task: the chosen one, or the primary one of the project once that is known. */
+function useRepositoryOf(projectId: string, fields: Pick<NewTaskFields, 'repositoryId'>): string | undefined {
+  const { data: repositories } = useQuery(queries.repositories(projectId));
+  return fields.repositoryId || repositories?.find(({ isPrimary }) => isPrimary)?.id;
 }
 
 function TitleAndDescription({ fields, set }: FieldsProps) {
@@ -142,7 +157,7 @@ function Assignment({ projectId, fields, set }: FieldsProps & { projectId: strin
       <PriorityField value={fields.priority} onSelect={(priority) => set({ priority })} />
       <PlanField value={fields.planFirst} onSelect={(planFirst) => set({ planFirst })} />
       <BaseField
-        repositoryId={fields.repositoryId || repositories.data?.find(({ isPrimary }) => isPrimary)?.id}
+        repositoryId={useRepositoryOf(projectId, fields)}
         value={fields.base}
         onChange={(base) => set({ base })}
       />
