@@ -2,6 +2,7 @@ import pino, { type DestinationStream, type LogFn, type Logger } from 'pino';
 import { PinoPretty } from 'pino-pretty';
 import type { Config } from './config.ts';
 import { isDatabaseAway } from './db/database.ts';
+import { unreachableHost } from './outgoing/github-errors.ts';
 import { logFields } from './tracing/traced.ts';
 
 /** Paths of properties that may contain a secret. They are removed from the log. */
@@ -28,21 +29,26 @@ export function createLogger(
     : pino(options, destination);
 }
 
-/** After this pause without errors of the database, the next one is logged again. */
+/** After this pause without errors of a server that was away, the next one is logged again. */
 const quietMs = 60_000;
 
+const database = 'the database';
+
 /**
- * Returns a hook that logs one error while the database is away, and not those of each job, request and schedule: there were
- * hundreds a minute. Lines with a `databaseState` tell when the state changes, so they are always logged.
+ * Returns a hook that logs one error while the database or GitHub cannot be reached, and not those of each job, request and
+ * schedule: there were hundreds a minute. Lines with a `databaseState` tell when the state changes, so they are always logged.
  */
 function onceWhileAway(): (this: Logger, args: Parameters<LogFn>, method: LogFn) => void {
-  let lastAt = Number.NEGATIVE_INFINITY;
+  const lastAt = new Map<string, number>();
   return function log(args, method) {
     const { err, databaseState } = (args[0] ?? {}) as { err?: unknown; databaseState?: string };
-    if (databaseState === 'ok') lastAt = Number.NEGATIVE_INFINITY;
-    if (databaseState !== undefined || !(err instanceof Error) || !isDatabaseAway(err)) return method.apply(this, args);
-    const isFirst = performance.now() - lastAt > quietMs;
-    lastAt = performance.now();
+    if (databaseState === 'ok') lastAt.delete(database);
+    const away = databaseState === undefined && err instanceof Error ? serverAway(err) : undefined;
+    if (away === undefined) return method.apply(this, args);
+    const isFirst = performance.now() - (lastAt.get(away) ?? Number.NEGATIVE_INFINITY) > quietMs;
+    lastAt.set(away, performance.now());
     if (isFirst) method.apply(this, args);
   };
 }
+
+const serverAway = (error: Error) => (isDatabaseAway(error) ? database : unreachableHost(error));

@@ -48,3 +48,21 @@ test('while the database is away, one error is logged, and each change of its st
     ...['the database is available again', 'turns failed'],
   ]);
 });
+
+test('while GitHub cannot be reached, one error is logged, but each of its answers', () => {
+  const lines: string[] = [];
+  const log = createLogger({ LOG_LEVEL: 'info' }, false, { write: (line) => void lines.push(JSON.parse(line).msg) });
+  const failed = (host: string, more: object = {}) =>
+    Object.assign(
+      new Error('fetch failed'),
+      { name: 'HttpError', status: 500, request: { url: `https://${host}/x` } },
+      more,
+    );
+  for (const part of ['job mirror failed', 'a task could not be compared'])
+    log.warn({ err: failed('api.github.com') }, part);
+  log.warn({ err: failed('ghe.acme.com') }, 'another host');
+  const response = { headers: {} };
+  for (const n of [1, 2]) log.warn({ err: failed('api.github.com', { response }) }, `answer ${n}`);
+  log.warn({ err: failed('api.github.com') }, 'still away');
+  expect(lines).toEqual(['job mirror failed', 'another host', 'answer 1', 'answer 2']);
+});

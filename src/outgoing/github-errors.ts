@@ -23,6 +23,19 @@ export function isTransientError(error: unknown): boolean {
   return ((error as { status?: number }).status ?? 500) >= 500 && refusedAnswer(error) === undefined;
 }
 
+/** Returns the host of a request to GitHub that got no answer; undefined for all other errors. */
+export function unreachableHost(error: unknown): string | undefined {
+  const { name, status, response, request } = error as {
+    name?: string;
+    status?: number;
+    response?: unknown;
+    request?: { url?: string };
+  };
+  // Octokit reports network errors as status 500, but without a response.
+  if (name !== 'HttpError' || status !== 500 || response !== undefined) return undefined;
+  return URL.parse(request?.url ?? '')?.host;
+}
+
 /** Returns whether GitHub refused permanently with one of these statuses, and not because of a rate limit. */
 export function isRefusedWith(error: unknown, ...statuses: number[]): boolean {
   const { status } = error as { status?: number };

@@ -99,7 +99,8 @@ export async function openQueue(
     // Only jobs and the start of the service wait for these connections, never a request.
     connectionTimeoutMillis: 15_000,
   });
-  boss.on('error', (error) => onError(error, 'queue'));
+  // It emits copies of errors, which are none themselves.
+  boss.on('error', (error) => onError(Object.assign(new Error(error.message), error), 'queue'));
   await boss.start();
   await makeQueues(boss, policies);
   await boss.getDb().executeSql(prepareTurns);

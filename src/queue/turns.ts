@@ -14,11 +14,13 @@ const noTurn = -2_000_000_000;
  * What pg-boss lacks, created once, because even creating an index that exists would lock its table:
  * - an index for the waiting jobs of a tenant, and one for those that have no turn yet;
  * - an index that makes keys unique; see `JobPolicy.once`. pg-boss cannot change the policy of a queue that exists;
+ * - a trigger for a claimed job that goes back to the queue, because its tenant has enough slots: if another one with its key
+ *   waits by now, that stands for both, and pg-boss would violate its index;
  * - a trigger that takes the turn of a job that will be retried. pg-boss inserts such a job again, with the priority that
  *   it had, not only when its handler fails but also when the worker was killed.
  */
 export const prepareTurns = `do $$ begin
-  if to_regclass('pgboss.job_unfinished') is not null then return; end if;
+  if to_regprocedure('pgboss.stand_for()') is not null then return; end if;
   perform pg_advisory_xact_lock(hashtextextended('pgboss.job_unfinished', 0));
   create index if not exists job_waiting_by_group on pgboss.job_common (name, group_id, priority)
     where state < 'active' and group_id is not null;
@@ -31,6 +33,17 @@ export const prepareTurns = `do $$ begin
     end $f$;
   create or replace trigger job_retry before insert on pgboss.job_common
     for each row when (new.state = 'retry') execute function pgboss.take_turn();
+  create or replace function pgboss.stand_for() returns trigger language plpgsql as $f$
+    begin
+      if exists (select from pgboss.job_common where name = new.name and state = 'created' and policy = 'short'
+          and coalesce(singleton_key, '') = coalesce(new.singleton_key, '') and id <> new.id) then
+        new.state := 'completed';
+        new.completed_on := now();
+      end if;
+      return new;
+    end $f$;
+  create or replace trigger job_restored before update on pgboss.job_common for each row
+    when (old.state = 'active' and new.state = 'created' and new.policy = 'short') execute function pgboss.stand_for();
   create unique index if not exists job_unfinished on pgboss.job_common (name, singleton_key)
     where state < 'completed' and policy = 'standard' and singleton_key is not null;
 end $$`;

@@ -224,3 +224,23 @@ test('to give turns, the queue reads only the jobs that are due, behind 10,000 t
   await db.manager.query('analyze pgboss.job_common');
   expect((await rowsRead(db.manager, (em) => em.query(turnsOfDue))).job_common).toBeLessThan(40);
 });
+
+/** Does what pg-boss does with a job that it has claimed beyond the slots of its tenant. */
+const restore = (job: { id: string } | undefined) =>
+  db.manager.query(`update pgboss.job set state = 'created', started_on = null, heartbeat_on = null where id = $1`, [
+    job?.id,
+  ]);
+
+test('a job that goes back to the queue is done if another one with its key waits by now', async () => {
+  const sendTask = () => queue.send(undefined, 'mirror', { taskId: 'task_1', recheck: false }, { key: 'task_1' });
+  await sendTask();
+  const [claimed] = await worker.fetch('mirror');
+  await sendTask();
+  await restore(claimed);
+  const states = await db.manager.query(`select state::text from pgboss.job where name = 'mirror' order by state`);
+  expect(states).toEqual([{ state: 'created' }, { state: 'completed' }]);
+  // Without another one, it waits again.
+  const [other] = await worker.fetch('mirror');
+  await restore(other);
+  expect((await worker.fetch('mirror')).map(({ id }) => id)).toEqual([other?.id]);
+});
