@@ -238,7 +238,7 @@ test('a job that goes back to the queue is done if another one with its key wait
   await sendTask();
   await restore(claimed);
   const states = await db.manager.query(`select state::text from pgboss.job where name = 'mirror' order by state`);
-  expect(states).toEqual([{ state: 'created' }, { state: 'completed' }]);
+  expect(states).toEqual([{ state: 'completed' }, { state: 'created' }]);
   // Without another one, it waits again.
   const [other] = await worker.fetch('mirror');
   await restore(other);
