@@ -237,7 +237,7 @@ test('a job that goes back to the queue is done if another one with its key wait
   const [claimed] = await worker.fetch('mirror');
   await sendTask();
   await restore(claimed);
-  const states = await db.manager.query(`select state::text from pgboss.job where name = 'mirror' order by state`);
+  const states = await db.manager.query(`select state::text from pgboss.job where singleton_key = 'task_1' order by 1`);
   expect(states).toEqual([{ state: 'completed' }, { state: 'created' }]);
   // Without another one, it waits again.
   const [other] = await worker.fetch('mirror');
