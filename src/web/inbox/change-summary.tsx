@@ -31,6 +31,11 @@ export function ChangeSummary({ taskId }: { taskId: string }) {
   );
 }
 
+/** Returns whether something speaks against merging a change as it is: a check that failed, or tests that prove nothing. */
+export function isDoubtful({ checks, proof }: TaskChange): boolean {
+  return checks.some(({ passed }) => !passed) || (proof !== null && proof.status !== 'proved');
+}
+
 function sizeText({ files, additions, deletions, isTruncated }: TaskChange) {
   if (files === 0) return 'No changed files';
   return (

@@ -1,6 +1,6 @@
 import { Button, Label, LinkButton } from '@primer/react';
 import { useQuery } from '@tanstack/react-query';
-import { type ReactNode, Suspense } from 'react';
+import { type ReactNode, Suspense, useState } from 'react';
 import { Link } from 'react-router';
 import { decisionPath, inboxNames } from '../../domain/notices/reasons.ts';
 import type { InboxEntry, Task } from '../api.ts';
@@ -11,13 +11,17 @@ import { lazyPart } from '../live/load-part.ts';
 import * as queries from '../live/queries.ts';
 import { actionNames, actionsFor, type TaskAction } from '../tasks/actions/task-actions.ts';
 import { FailureText } from '../tasks/failure-notice.tsx';
-import { ChangeSummary, OpenChanges } from './change-summary.tsx';
+import { ChangeSummary, isDoubtful, OpenChanges } from './change-summary.tsx';
 import { isAboutTask, type TaskEntry } from './outcome.ts';
 import { SnoozeMenu } from './snooze-menu.tsx';
 import { useDecision, useInboxAction } from './use-decision.ts';
 
 // Plans and questions are Markdown, which most first visits do without.
 const WaitingRun = lazyPart(async () => ({ default: (await import('./waiting-run.tsx')).WaitingRun }));
+
+const EditTaskDialog = lazyPart(async () => ({
+  default: (await import('../tasks/editing/edit-task-dialog.tsx')).EditTaskDialog,
+}));
 
 /** Characters of an entry's text that are shown when its task cannot be loaded. */
 const maxText = 300;
@@ -106,6 +110,7 @@ interface Given {
 
 /** Shows a change that waits for its review. */
 function Review({ entry, task }: Given) {
+  const { data: change } = useQuery(queries.change(task.id));
   return (
     <div className="stack tight">
       {entry.text !== '' && (
@@ -114,7 +119,12 @@ function Review({ entry, task }: Given) {
         </div>
       )}
       <ChangeSummary taskId={task.id} />
-      <Actions entry={entry} task={task} offered={task.prUrl === null ? ['revise', 'to_done'] : ['merge', 'revise']}>
+      <Actions
+        entry={entry}
+        task={task}
+        offered={task.prUrl === null ? ['revise', 'to_done'] : ['merge', 'revise']}
+        isDoubtful={task.prUrl !== null && (change === undefined || isDoubtful(change))}
+      >
         <OpenChanges taskId={task.id} />
         {task.prUrl !== null && (
           <a href={task.prUrl} rel="noopener nofollow" target="_blank">
@@ -128,6 +138,7 @@ function Review({ entry, task }: Given) {
 
 /** Shows why a run failed and what to do about it. */
 function FailedRun({ entry, task }: Given) {
+  const [isEditing, setEditing] = useState(false);
   return (
     <div className="stack tight">
       {task.failure !== null && (
@@ -136,17 +147,20 @@ function FailedRun({ entry, task }: Given) {
         </div>
       )}
       <Actions entry={entry} task={task} offered={['retry']}>
+        <Button onClick={() => setEditing(true)}>Edit task</Button>
         <LinkButton as={Link} to={`/tasks/${task.id}?tab=runs`}>
           Open runs
         </LinkButton>
         {task.owner === null && <span className="muted">Assign an agent to the task before you retry.</span>}
       </Actions>
+      <Suspense>{isEditing && <EditTaskDialog task={task} onClose={() => setEditing(false)} />}</Suspense>
     </div>
   );
 }
 
-/** Shows those of the offered actions that the task allows. */
-function Actions({ entry, task, offered, children }: Given & { offered: TaskAction[]; children: ReactNode }) {
+/** Shows those of the offered actions that the task allows. The first one is green, unless something speaks against it. */
+function Actions(props: Given & { offered: TaskAction[]; isDoubtful?: boolean; children: ReactNode }) {
+  const { entry, task, offered, isDoubtful = false, children } = props;
   const steering = useDecision(entry);
   const { select, dialog } = useInboxAction(entry, steering);
   const allowed = actionsFor(task).filter((action) => offered.includes(action));
@@ -155,7 +169,7 @@ function Actions({ entry, task, offered, children }: Given & { offered: TaskActi
       {allowed.map((action, i) => (
         <Button
           key={action}
-          variant={i === 0 ? 'primary' : 'default'}
+          variant={i === 0 && !isDoubtful ? 'primary' : 'default'}
           disabled={steering.isPending}
           onClick={() => void select(task, action)}
         >

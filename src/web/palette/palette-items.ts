@@ -84,6 +84,14 @@ function projectItems(projectId: string, mayCreate: boolean): Item[] {
       icon,
       to,
     })),
+    { id: 'page trials', kind: 'page', text: 'Trials of agents', icon: BeakerIcon, to: `${project}/agents` },
+    {
+      id: 'page benchmarks',
+      kind: 'page',
+      text: 'Benchmarks of repositories',
+      icon: BeakerIcon,
+      to: `${project}/repositories`,
+    },
   ];
 }
 

@@ -22,12 +22,22 @@ export function SprintForecast({ sprint }: { sprint: Sprint }) {
       ) : (
         <>
           <ForecastDates forecast={known} />
+          {sprint.status === 'planning' && (
+            <p className="muted">
+              As if the sprint had begun on <Day date={startOf(sprint)} /> with nothing done yet.
+            </p>
+          )}
           <p>{verdict(known, sprint.endDate)}</p>
           <WhatIf sprint={sprint} forecast={known} />
         </>
       )}
     </Section>
   );
+}
+
+/** Returns when the forecast of a planned sprint lets it begin: on its first day, or now if that has passed. */
+function startOf({ startDate }: Sprint): string {
+  return new Date(Math.max(Date.now(), Date.parse(startDate))).toISOString();
 }
 
 /** Shows the days by which the work is done with a probability of 50, 80 and 95 percent. */
