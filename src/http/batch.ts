@@ -26,7 +26,7 @@ type Reader = (app: App, asked: Asked) => Promise<{ status: number; body: string
 
 /** Returns a function that answers reads of these routes like requests of their own. */
 function readerOf(routes: readonly Route[]): Reader {
-  const reads = routes.filter(isRead).map((declared) => ({ declared, pattern: patternOf(declared.path) }));
+  const reads = routes.filter(mayBeBatched).map((declared) => ({ declared, pattern: patternOf(declared.path) }));
   const find: Find = (path) => {
     for (const { declared, pattern } of reads) {
       const match = pattern.exec(path);
@@ -45,7 +45,8 @@ function readerOf(routes: readonly Route[]): Reader {
   };
 }
 
-function isRead({ method, access, isStream, costs, waits, counts }: Route): boolean {
+/** Returns whether a route answers reads that a batch may have; the others need requests of their own. */
+export function mayBeBatched({ method, access, isStream, costs, waits, counts }: Route): boolean {
   const isCheap = costs === undefined && waits === undefined && counts === undefined;
   return method === 'get' && access.kind !== 'public' && !isStream && isCheap;
 }

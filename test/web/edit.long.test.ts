@@ -16,7 +16,7 @@ beforeAll(async () => {
   const model = (request: ModelRequest) => (request.tool_choice === undefined ? 'Done.' : planner(request));
   // The MCP server of a test is on this machine.
   const settings = { ALLOW_PRIVATE_HOSTS: 'true' };
-  world = await openWorld(model, { seed: { hasDependency: true }, settings });
+  world = await openWorld(model, { seed: { hasDependency: true, hasChecks: true }, settings });
   base = `/projects/${world.project.id}`;
   page = await openOwner(world);
 });
@@ -51,6 +51,42 @@ inBrowser('editing a sprint does not overwrite changes by others', async () => {
   expect(await dialog.getByLabel('Goal').inputValue()).toBe('Finish');
   complaints.length = 0;
 });
+
+inBrowser(
+  'a new task takes a template of its repository and a priority, which the board shows and sorts by',
+  async () => {
+    for (const title of ['Ordinary', 'Later']) await api('POST', `${base}/tasks`, { title });
+    await visit(page, `${world.service.url}${base}?new=one`);
+    const dialog = page.getByRole('dialog', { name: 'New task' });
+    await dialog.getByLabel('Description').fill('Umlauts vanish.');
+    await dialog.getByLabel('Template').selectOption({ label: 'Bug report: Something does not work as it should' });
+    expect(await dialog.getByLabel('Description').inputValue()).toBe(
+      'Umlauts vanish.\n\n### What happens\n\n### What should happen\n\n### How to check it',
+    );
+    await dialog.getByLabel('Title').fill('Keep umlauts');
+    await dialog.getByLabel('Priority').selectOption('High');
+    await dialog.getByRole('button', { name: 'Create task' }).click();
+    await dialog.waitFor({ state: 'detached' });
+    const card = page.locator('.card', { hasText: 'Keep umlauts' });
+    await card.getByText('High', { exact: true }).waitFor();
+    await page.getByLabel('Select Later').check();
+    await button('Set priority').click();
+    await page.getByRole('menuitem', { name: 'Urgent' }).click();
+    await page.locator('.card', { hasText: 'Later' }).getByText('Urgent', { exact: true }).waitFor();
+    await page.getByLabel('Sort by').selectOption('Most urgent first');
+    const titles = page.locator('.column[data-status="backlog"] .card-title');
+    await titles.first().getByText('Later', { exact: true }).waitFor();
+    expect(await titles.allTextContents()).toEqual(['Later', 'Keep umlauts', 'Ordinary']);
+    await page.getByLabel('Filter by priority').selectOption('High');
+    await page.locator('.card', { hasText: 'Later' }).waitFor({ state: 'detached' });
+    await titles.getByText('Keep umlauts').click();
+    await page.getByRole('heading', { name: 'Keep umlauts' }).waitFor();
+    await button('Edit').click();
+    await page.getByRole('dialog').getByLabel('Priority').selectOption('Normal');
+    await page.getByRole('button', { name: 'Save changes' }).click();
+    await page.getByTitle('Priority: high').waitFor({ state: 'detached' });
+  },
+);
 
 inBrowser('a created token works for the API and is shown once', async () => {
   await visit(page, `${world.service.url}/settings/tokens`);

@@ -5,7 +5,7 @@ const [maxReads, maxChars] = [20, 4000];
 
 /** Reads that may take long or are large. Others must not wait for them. */
 const alone =
-  /\/automations\/trial\?|\/(diff|events|installed-repositories|issues|merge-readiness|other-work)$|\/board\?limit=|\/batch/;
+  /\/automations\/trial\?|\/(diff|events|installed-repositories|issues|merge-readiness|other-work|task-templates)$|\/branches\?|\/board\?limit=|\/batch/;
 
 /** The status of a read whose reply does not fit into that of its batch. It is sent again, as a request of its own. */
 const tooLarge = 413;
