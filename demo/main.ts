@@ -25,7 +25,7 @@ async function end(): Promise<void> {
 async function setStage(): Promise<Stage> {
   // The sandbox has the programs below /usr.
   const hasChecks = existsSync('/usr/bin/node') || existsSync('/usr/local/bin/node');
-  const sample = { owner: 'mona', repository: 'sample', hasDependency: true, hasChecks };
+  const sample = { owner: 'mona', repository: 'sample', hasDependency: true, hasTemplate: true, hasChecks };
   const github = await startGitHub({ ...sample, people: ['hubot'] });
   ends.push(github.close);
   say(`GitHub emulator with a git server at ${github.url}`);

@@ -16,7 +16,7 @@ beforeAll(async () => {
   const model = (request: ModelRequest) => (request.tool_choice === undefined ? 'Done.' : planner(request));
   // The MCP server of a test is on this machine.
   const settings = { ALLOW_PRIVATE_HOSTS: 'true' };
-  world = await openWorld(model, { seed: { hasDependency: true, hasChecks: true }, settings });
+  world = await openWorld(model, { seed: { hasDependency: true, hasTemplate: true }, settings });
   base = `/projects/${world.project.id}`;
   page = await openOwner(world);
 });
