@@ -2632,7 +2632,7 @@ export function searchBranches(id: string, { search }: {
     }));
 }
 /**
- * List the templates of issues of a repository, at most 20, which propose the text of new tasks; GitHub is asked
+ * List the templates of issues of a repository, at most 10, which propose the text of new tasks; GitHub is asked
  */
 export function listTaskTemplates(id: string, opts?: Oazapfts.RequestOpts) {
     return oazapfts.ok(oazapfts.fetchJson<{

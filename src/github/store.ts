@@ -186,13 +186,13 @@ export async function listConnectedRepositories(em: EntityManager, projectId: st
   return rows.map((row) => row.id);
 }
 
-/** Returns the projects of a user, or all, that have something to compare with GitHub. */
+/** Returns the projects in which a user is more than a viewer, or all, that have something to compare with GitHub. */
 export async function listProjectsToCompare(em: EntityManager, userId: string | null): Promise<string[]> {
   const rows: { id: string }[] = await em.query(
     `select p.id from projects p
      where (exists (select 1 from installations i where i.project_id = p.id and i.status = 'active')
          or exists (select 1 from repositories r where r.project_id = p.id and ${isFollowed}))
-       and ($1::text is null or exists (select 1 from members m where m.project_id = p.id and m.user_id = $1))`,
+       and ($1::text is null or exists (select 1 from members m where m.project_id = p.id and m.user_id = $1 and m.role <> 'viewer'))`,
     [userId],
   );
   return rows.map((row) => row.id);

@@ -167,29 +167,48 @@ export function connectionGauges({ registry }: Metrics, connections: Database['c
 
 /** How much of its requests each installation has left. */
 interface Quotas {
-  /** Takes note of the headers of an answer. */
-  note(installationId: number, headers: Record<string, string | number | undefined>): void;
+  /** Takes note of the headers of an answer, to a request that was sent for a person if it names one. */
+  note(installationId: number, headers: Record<string, string | number | undefined>, person?: string): void;
+  /**
+   * Returns how long, in milliseconds, a person's further requests have to wait, because less than half is left and they have
+   * already used a tenth; undefined if they may go on.
+   */
+  pauseOf(installationId: number, person: string): number | undefined;
   /** The smallest share that is left until its hour ends; undefined if no installation was asked in this hour. */
   least(): number | undefined;
 }
+
+/** The share of an hour's requests from which on persons who use much have to wait, and what counts as much. */
+const [scarce, much] = [0.5, 0.1];
 
 /** Beyond this many installations the one noted first is forgotten until its next answer. */
 const maxQuotas = 10_000;
 
 export function openQuotas(now: () => number = Date.now): Quotas {
-  const all = new Map<string, { ratio: number; endsAt: number }>();
+  const all = new Map<string, { ratio: number; endsAt: number; limit: number; used: Map<string, number> }>();
   return {
-    note: (installationId, headers) => {
+    note: (installationId, headers, person) => {
       const [limit, left, reset] = ['limit', 'remaining', 'reset'].map((name) =>
         Number(headers[`x-ratelimit-${name}`]),
       );
       if (!limit || left === undefined || !Number.isFinite(left) || !reset) return;
       // GraphQL and others have a budget of their own.
       const key = `${installationId} ${headers['x-ratelimit-resource'] ?? ''}`;
+      const before = all.get(key);
+      const endsAt = reset * 1000;
+      // GitHub's servers do not always agree on the second.
+      const isSame = before !== undefined && Math.abs(before.endsAt - endsAt) < 60_000;
+      const used = isSame ? before.used : new Map<string, number>();
+      if (person !== undefined) used.set(person, (used.get(person) ?? 0) + 1);
       all.delete(key);
-      all.set(key, { ratio: left / limit, endsAt: reset * 1000 });
+      all.set(key, { ratio: left / limit, endsAt, limit, used });
       const [oldest] = all.keys();
       if (all.size > maxQuotas && oldest !== undefined) all.delete(oldest);
+    },
+    pauseOf: (installationId, person) => {
+      const known = all.get(`${installationId} core`);
+      if (known === undefined || known.endsAt <= now() || known.ratio >= scarce) return undefined;
+      return (known.used.get(person) ?? 0) < known.limit * much ? undefined : known.endsAt - now();
     },
     least: () => {
       const valid = [...all.values()].filter(({ endsAt }) => endsAt > now()).map(({ ratio }) => ratio);

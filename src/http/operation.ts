@@ -4,7 +4,7 @@ import { pipeline } from 'node:stream/promises';
 import type { Request, RequestHandler, Response } from 'express';
 import { z } from 'zod';
 import type { App } from '../app.ts';
-import { forTenant } from '../threads/tenant.ts';
+import { forPerson } from '../threads/tenant.ts';
 import type { Beginning } from '../tracing/traced.ts';
 import { type Caller, findCaller } from './access/access.ts';
 import { enter } from './access/scope.ts';
@@ -68,11 +68,23 @@ async function* continued(first: IteratorResult<string>, rest: AsyncIterable<str
   yield* rest;
 }
 
+/** Waits until the user has a free slot for a request. @throws AppError 400, 429 */
+type Line = (userId: string, client: Socket) => Promise<Leave>;
+
 export interface OperationParts {
   /** Returns the id of the caller's token. @throws AppError 401, 403, 429 */
   tokenIdOf: (req: Request, res: Response, declared: Route) => Promise<string>;
-  /** Waits until the user has a free slot for a request. @throws AppError 400, 429 */
-  enterLine: (userId: string, client: Socket) => Promise<Leave>;
+  /** The lines of requests that hold a connection to the database, and of those that wait for GitHub or a git host. */
+  lines: { quick: Line; waiting: Line };
+}
+
+/**
+ * Returns the line of a request. Those that wait have one of their own, so that a silent host delays no other request. Without it,
+ * hundreds of large answers of GitHub would be in memory at once. A model has a stricter limit, and public routes have no user.
+ */
+function lineOf({ access, costs }: Route, isWaiting: boolean, { quick, waiting }: OperationParts['lines']): Line {
+  if (!isWaiting) return quick;
+  return access.kind === 'public' || costs === 'model' ? async () => () => {} : waiting;
 }
 
 /** A request that may change something. What callers say about their own traces is ignored, because anybody can say it. */
@@ -104,7 +116,7 @@ type Input = { user?: Caller; query: unknown; body: unknown };
  * Creates the handler of a declared route. It checks in this order: token, limits, body, access, query, body against
  * its schema.
  */
-export function operation(app: App, declared: Route, { tokenIdOf, enterLine }: OperationParts): RequestHandler {
+export function operation(app: App, declared: Route, { tokenIdOf, lines }: OperationParts): RequestHandler {
   return async (req, res) => {
     const stopTimer = app.metrics.requests.startTimer({ method: declared.method, route: declared.path });
     res.once('finish', () => stopTimer({ status: res.statusCode }));
@@ -120,11 +132,11 @@ export function operation(app: App, declared: Route, { tokenIdOf, enterLine }: O
     let leave: Leave = () => {};
     try {
       req.body = body.value;
-      // A handler that waits for GitHub or a model holds no database connection while it waits, so it needs no slot.
-      if (waitsOf(declared, body.value) === undefined) leave = await enterLine(userId, req.socket);
+      const isWaiting = waitsOf(declared, body.value) !== undefined;
+      leave = await lineOf(declared, isWaiting, lines)(userId, req.socket);
       const params = req.params as Record<string, string>;
       const call = { app, declared, req, res, tokenId, params, leave };
-      await forTenant(userId, () =>
+      await forPerson(userId, () =>
         declared.method === 'get' ? perform(call) : app.traces.begin(spanOf(declared), () => perform(call)),
       );
     } finally {

@@ -132,7 +132,7 @@ function api(app: App, routes: Route[], anonymous: RequestHandler, server: Expre
   router.all(['/openapi.json', '/docs'], (_req, _res, next) => next(methodNotAllowed(['get'])));
   const authenticated = authentication(app, anonymous);
   const { tokenIdOf, onRefusal } = authenticated;
-  const parts = { tokenIdOf, enterLine: userLines() };
+  const parts = { tokenIdOf, lines: { quick: userLines(), waiting: userLines() } };
   router.post('/mcp', mcpEndpoint({ app, routes, authentication: authenticated, server, basePath }));
   // There are no sessions, which a client could follow or end.
   router.all('/mcp', (_req, _res, next) => next(methodNotAllowed(['post'])));

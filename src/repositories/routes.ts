@@ -76,7 +76,7 @@ export const repositoryRoutes: Route[] = [
     method: 'get',
     path: '/repositories/:id/task-templates',
     summary:
-      'List the templates of issues of a repository, at most 20, which propose the text of new tasks; GitHub is asked',
+      'List the templates of issues of a repository, at most 10, which propose the text of new tasks; GitHub is asked',
     tag,
     access: onRepository('member'),
     reply: [200, z.array(TaskTemplate)],

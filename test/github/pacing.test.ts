@@ -5,6 +5,7 @@ import { isDatabaseAway } from '../../src/db/database.ts';
 import { keepPace } from '../../src/github/app/pacing.ts';
 import { noProxies } from '../../src/host/proxies.ts';
 import { fetchFromGitHub } from '../../src/outgoing/fetch-from.ts';
+import { forPerson } from '../../src/threads/tenant.ts';
 import { openTestApp, type TestApp } from '../support/app.ts';
 import { interceptRequests } from '../support/stand-ins/intercepted.ts';
 
@@ -62,6 +63,24 @@ test('the quota that an installation has left is a metric; calls without an inst
     .reply(200, {}, { ...headers, 'x-ratelimit-remaining': '1' });
   await read(octokit(0, -1));
   expect(service.app.metrics.githubQuota.least()).toBe(0.25);
+});
+
+test('an installation that has little left answers agents, and no person who has used much of it', async () => {
+  const reset = Math.ceil(Date.now() / 1000) + 3600;
+  const headers = (left: number) => ({
+    'x-ratelimit-limit': '20',
+    'x-ratelimit-remaining': String(left),
+    'x-ratelimit-reset': String(reset),
+    'x-ratelimit-resource': 'core',
+  });
+  const answers = api();
+  for (const left of [9, 8, 7, 6]) answers.get('/repos/a/b').reply(200, {}, headers(left));
+  const asPerson = (id: string) => forPerson(id, () => read(octokit(0, 77)));
+  await asPerson('user_1');
+  await asPerson('user_1');
+  await expect(asPerson('user_1')).rejects.toMatchObject({ status: 429 });
+  expect((await asPerson('user_2')).status).toBe(200);
+  expect((await read(octokit(0, 77))).status).toBe(200);
 });
 
 test('a read whose response was too large is not retried', async () => {

@@ -119,6 +119,38 @@ test('the quota of GitHub is the smallest of all installations, until their hour
   expect(quotas.least()).toBeUndefined();
 });
 
+test('a person who has used a tenth of what an installation may ask waits once less than half is left', () => {
+  let now = 0;
+  const quotas = openQuotas(() => now);
+  const note = (remaining: number, person?: string, reset = 3600) =>
+    quotas.note(
+      1,
+      {
+        'x-ratelimit-limit': '100',
+        'x-ratelimit-remaining': String(remaining),
+        'x-ratelimit-reset': String(reset),
+        'x-ratelimit-resource': 'core',
+      },
+      person,
+    );
+  for (let left = 99; left >= 50; left--) note(left, 'eager');
+  expect(quotas.pauseOf(1, 'eager')).toBeUndefined();
+  note(49);
+  expect([quotas.pauseOf(1, 'eager'), quotas.pauseOf(1, 'other'), quotas.pauseOf(2, 'eager')]).toEqual([
+    3_600_000,
+    undefined,
+    undefined,
+  ]);
+  for (let i = 0; i < 9; i++) note(40 - i, 'other', 3601);
+  expect(quotas.pauseOf(1, 'other')).toBeUndefined();
+  note(31, 'other');
+  expect(quotas.pauseOf(1, 'other')).toBe(3_600_000);
+  now = 3_601_000;
+  expect(quotas.pauseOf(1, 'eager')).toBeUndefined();
+  note(10, undefined, 7200);
+  expect(quotas.pauseOf(1, 'eager')).toBeUndefined();
+});
+
 test('replies name no server software, are not cached, and carry the id of the request', async () => {
   const answer = await service.call('GET', '/me', { token, headers: { 'X-Request-Id': 'req-1' } });
   expect(answer.headers.get('x-powered-by')).toBeNull();

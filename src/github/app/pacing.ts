@@ -6,6 +6,7 @@ import { assertLock } from '../../db/locks.ts';
 import { retryAfterMs } from '../../domain/waiting.ts';
 import type { Metrics } from '../../http/metrics.ts';
 import { isTransientError, pauseAsked, RateLimited, secondsUntilReset } from '../../outgoing/github-errors.ts';
+import { currentPerson } from '../../threads/tenant.ts';
 import { type Describe, traced } from '../../tracing/traced.ts';
 
 /**
@@ -201,6 +202,7 @@ async function perform<Response extends Answer>(pace: Pace, call: Call<Response>
  * @throws RateLimited when the wait would be too long, LockLost, or the reason of the caller's signal
  */
 async function awaitSlot<Response>(pace: Pace, { installationId, isWrite, signal }: Call<Response>): Promise<void> {
+  assertShare(pace, installationId);
   const waitMs = isWrite
     ? await takeWriteSlot(pace.db, installationId, pace.intervalMs, longestWaitMs)
     : await readParkedTime(pace.db, installationId);
@@ -211,6 +213,17 @@ async function awaitSlot<Response>(pace: Pace, { installationId, isWrite, signal
   signal?.throwIfAborted();
 }
 
+/**
+ * Refuses a call for a person who has used much of what an installation may ask, when less than half is left: the rest is for the
+ * others, and for what agents do.
+ * @throws RateLimited
+ */
+function assertShare({ metrics }: Pace, installationId: number): void {
+  const person = currentPerson();
+  const pauseMs = person === undefined ? undefined : metrics.githubQuota.pauseOf(installationId, person);
+  if (pauseMs !== undefined) throw new RateLimited(pauseMs);
+}
+
 /** Sends the call once. When GitHub asks for a pause, parks the installation, so that all of its calls wait. */
 async function attempt<Response extends Answer>(pace: Pace, call: Call<Response>): Promise<Response> {
   const { installationId, isWrite, isHtml, isGraphql, signal, send } = call;
@@ -218,7 +231,7 @@ async function attempt<Response extends Answer>(pace: Pace, call: Call<Response>
     const timeout = AbortSignal.timeout(answerMs);
     const response = await send(signal === undefined ? timeout : AbortSignal.any([signal, timeout]));
     // Calls without an installation share no budget: each token has its own.
-    if (installationId > 0) pace.metrics.githubQuota.note(installationId, response.headers);
+    if (installationId > 0) pace.metrics.githubQuota.note(installationId, response.headers, currentPerson());
     if (isPage(response, isHtml)) throw new PageAnswered();
     const fault = isGraphql ? graphqlFault(response) : undefined;
     if (fault !== undefined) throw fault;

@@ -9,7 +9,7 @@ import type { Template } from './parse-template.ts';
 
 const folder = '.github/ISSUE_TEMPLATE';
 /** More templates than these are not read, and no larger ones. */
-const maxTemplates = 20;
+const maxTemplates = 10;
 const maxBytes = 65_536;
 /** How long GitHub may take for all of them. */
 const listMs = 10_000;

@@ -3,6 +3,7 @@ import { heardUntil, setMark } from '../../../src/github/delivery-store.ts';
 import { skipSinceBackup } from '../../../src/github/inbox/after-restore.ts';
 import { catchUp } from '../../../src/github/inbox/catch-up.ts';
 import { compareJob } from '../../../src/github/inbox/compare-with-github.ts';
+import { listProjectsToCompare } from '../../../src/github/store.ts';
 import { withClockAhead } from '../../support/machine/clock.ts';
 import { openAcme } from '../../support/stand-ins/acme.ts';
 import { around, asked, barred, people, shown } from '../../support/stand-ins/named-github.ts';
@@ -157,4 +158,11 @@ test('a merge in a repository that is connected without the App is found by the 
   await compareJob(acme.service.app, projectId);
   const read = async () => (await em.query('select status from tasks where id = $1', [taskId]))[0];
   expect(await read()).toEqual({ status: 'done' });
+});
+
+test('a reconciliation of a viewer compares no project with GitHub', async () => {
+  const { em, ids, projectId } = await acme.twoPeople();
+  await em.query(`update members set role = 'viewer' where user_id = $1`, [ids.bob]);
+  expect(await listProjectsToCompare(em, ids.bob)).toEqual([]);
+  expect(await listProjectsToCompare(em, ids.ada)).toEqual([projectId]);
 });

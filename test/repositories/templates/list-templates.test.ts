@@ -1,3 +1,4 @@
+import { until } from '../../../demo/real-service.ts';
 import { openAcme } from '../../support/stand-ins/acme.ts';
 import { around, barred, looked } from '../../support/stand-ins/named-github.ts';
 
@@ -80,4 +81,28 @@ test('a failure of GitHub is 502 and says so', async () => {
     502,
     expect.stringContaining('could not be asked for the templates'),
   ]);
+});
+
+test('a person waits for eight answers of GitHub at the same time, and other requests do not wait for them', async () => {
+  const people = await acme.twoPeople();
+  let [active, most] = [0, 0];
+  let release = () => {};
+  const released = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  around.pages[folder] = async () => {
+    active += 1;
+    most = Math.max(most, active);
+    await released;
+    active -= 1;
+    return [];
+  };
+  const path = `/repositories/${people.own.id}/task-templates`;
+  const asked = Array.from({ length: 12 }, () => people.call('ada', 'GET', path));
+  await until('eight answers', async () => active === 8);
+  expect((await people.call('ada', 'GET', '/me')).status).toBe(200);
+  expect(active).toBe(8);
+  release();
+  expect((await Promise.all(asked)).map(({ status }) => status)).toEqual(Array(12).fill(200));
+  expect(most).toBe(8);
 });
