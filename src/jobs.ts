@@ -13,6 +13,7 @@ import { adoptStoredApp } from './github/app/stored-app.ts';
 import { answerTrial } from './github/commands/notices.ts';
 import { deleteOldDeliveries, forgetHandledCommands, forgetPayloads } from './github/delivery-store.ts';
 import { eachApart } from './github/each-apart.ts';
+import { proveAgainJob } from './github/follow/prove-pulls.ts';
 import { refreshDiffJob } from './github/follow/refresh-diff.ts';
 import { refreshPullJob } from './github/follow/refresh-pull.ts';
 import { compareJob, reconcileAll } from './github/inbox/compare-with-github.ts';
@@ -207,6 +208,7 @@ export const jobs: { [N in JobName]: Job<N> } = {
   trialAnswer: { once: false, retries: 6, concurrency: 2, isShared: true, handle: answerTrial },
   agentTrial: { once: true, retries: 5, concurrency: 2, isShared: true, handle: (app, job) => advanceTrial(app, job) },
   pull: { once: true, retries: 5, concurrency: 2, isShared: true, handle: (app, pull) => refreshPullJob(app, pull) },
+  proof: { once: true, retries: 10, concurrency: 2, isShared: true, handle: (app, pull) => proveAgainJob(app, pull) },
   // Each retry may clone for minutes. The next reading of the pull request asks again.
   diff: { once: true, retries: 2, concurrency: 2, isShared: true, handle: (app, pull) => refreshDiffJob(app, pull) },
   // As `diff`: each retry may clone, and the next push asks again.

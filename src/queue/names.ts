@@ -60,6 +60,8 @@ export interface Jobs {
    * Review a pull request again, because it got newer commits. `after` is the run whose review was not posted.
    */
   review: { repositoryId: string; number: number; after: string };
+  /** Prove a pull request again, because its base branch has taken in commits of it. */
+  proof: { repositoryId: string; number: number };
   /** Read the diff of a task again, because its pull request has another head or another base. */
   diff: { repositoryId: string; number: number };
   /** Find out with which other open pull requests one collides, because its head has changed. */

@@ -42,6 +42,7 @@ const examples: { [N in JobName]: Jobs[N] } = {
   pull: { repositoryId: 'repo', number: 1 },
   diff: { repositoryId: 'repo', number: 1 },
   review: { repositoryId: 'repo', number: 1, after: 'run' },
+  proof: { repositoryId: 'repo', number: 1 },
   collisions: { repositoryId: 'repo', number: 1 },
   webhook: { webhookId: 'hook', projectId: 'proj' },
   mail: { userId: 'mona' },

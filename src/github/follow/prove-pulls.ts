@@ -12,12 +12,13 @@ import {
   isLatestProof,
   listHeldNumbers,
   listTaken,
+  outdateProof,
   type PullProof,
   releaseClosed,
   wasRequired,
 } from '../../runs/reviewing/pull-proofs.ts';
 import type { PullRef } from '../../runs/reviewing/store.ts';
-import type { Place } from '../app/place.ts';
+import { type Place, placeOfRepository } from '../app/place.ts';
 import { heardUntil } from '../delivery-store.ts';
 import type { PullOfEvent } from './review-pulls.ts';
 
@@ -44,16 +45,34 @@ export async function proveUnasked(
     await mirrorProof(app, at);
   }
   if (!isNew || pull.state !== 'open' || (await wantsAll(place)) === false) return;
-  await proveIfAllowed(app, place, pull.number, isRetargeted);
+  // While it was closed, its base branch may have taken in commits of it.
+  await proveIfAllowed(app, place, pull.number, isRetargeted || action === 'reopened');
+}
+
+/** GitHub sends no more commits of a push (docs.github.com, "Webhook events and payloads", push). */
+const maxSent = 2048;
+
+/**
+ * Queues the jobs that prove the pull requests again that have commits which a push brought into their base branch, as the merge
+ * of a pull request below them does. They differ from another commit now.
+ */
+export async function proveTaken(app: App, { repository }: Place, branch: string, commits: string[]): Promise<void> {
+  const repositoryId = repository.id;
+  const given = commits.length < maxSent ? commits : undefined;
+  for (const number of await listTaken(app.db.manager, repositoryId, branch, given))
+    await app.queue.send(undefined, 'proof', { repositoryId, number }, { key: `${repositoryId} ${number}` });
 }
 
 /**
- * Proves the pull requests again that have commits which a push brought into their base branch, as the merge of a pull request
- * below them does. They differ from another commit now.
+ * Proves a pull request again whose base branch has taken in commits of it. Where only people ask for proofs, its proof counts no
+ * longer.
  */
-export async function proveTaken(app: App, place: Place, branch: string, commits: string[]): Promise<void> {
-  const numbers = await listTaken(app.db.manager, place.repository.id, branch, commits);
-  for (const number of numbers) await proveIfAllowed(app, place, number, true);
+export async function proveAgainJob(app: App, at: PullRef): Promise<void> {
+  const place = await placeOfRepository(app, at.repositoryId);
+  if (place === undefined) return;
+  if ((await wantsAll(place)) !== false) return proveIfAllowed(app, place, at.number, true);
+  await outdateProof(app.db.manager, at, 'the base branch has taken in commits of the pull request since; ask again');
+  await mirrorProof(app, at);
 }
 
 /** Cancels the live proof of a pull request that has another head now, or is closed. */

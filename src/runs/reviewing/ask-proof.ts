@@ -16,6 +16,7 @@ import { cancelLive, insertHidden, maxBody, mayWrite, settingsFor } from './ask.
 import {
   findPullProof,
   forgetHeld,
+  isLatestProof,
   markLatestProof,
   minutesToday,
   type ProofHold,
@@ -157,8 +158,11 @@ async function storeIn(app: App, em: EntityManager, asking: AskingForProof, foun
   const known = await findPullProof(em, at, headSha);
   const taskId =
     (await findTaskOfReviewed(em, at, 'proof')) ?? (await insertHidden(app, em, asking, 'proof', pull.html_url));
-  if (askedBy === null && !again && known !== undefined && isKept(known)) {
-    // It may have been reopened, or have returned to this head: then its proof counts again.
+  // A head to which a pull request has returned is judged again: its base branch may have taken in commits of it. Nothing is tried
+  // twice about the same files.
+  const isCurrent =
+    known !== undefined && isKept(known) && (known.status === null || (await isLatestProof(em, known.id)));
+  if (askedBy === null && !again && isCurrent) {
     await markLatestProof(em, known.id, prove.everyone === 'required');
     return queueMirror(app, em, taskId);
   }

@@ -200,6 +200,34 @@ export async function wasRequired(em: EntityManager, repositoryId: string): Prom
   return rows[0]?.isRequired;
 }
 
+/**
+ * Stores which commits of a pull request a run judges, before it does, so that a push which brings one of them into the base
+ * branch is noticed from then on.
+ */
+export async function storeCommits(em: EntityManager, runId: string, commits: string[]): Promise<void> {
+  await em.query('update pull_proofs set commits = $2 where run_id = $1', [runId, boundedCommits(commits)]);
+}
+
+const boundedCommits = (commits: string[]) => (commits.length > maxJudgedCommits ? [anyCommit] : commits);
+
+/**
+ * Stores that the latest proof of a pull request counts no longer, for a reason that people read. Its check run says so from then
+ * on.
+ */
+export async function outdateProof(
+  em: EntityManager,
+  { repositoryId, number }: PullRef,
+  reason: string,
+): Promise<void> {
+  await em.query(
+    `update pull_proofs p set status = 'not_run', reason = $3, notes = '[]', fingerprint = null, check_shown = null
+     where p.repository_id = $1 and p.number = $2 and p.status is not null and not exists (
+       select from pull_proofs n where n.repository_id = p.repository_id and n.number = p.number
+         and n.created_at > p.created_at)`,
+    [repositoryId, number, reason],
+  );
+}
+
 /** Stores what the run of a proof found out. */
 export async function storeJudged(em: EntityManager, runId: string, judged: JudgedPull): Promise<void> {
   const { proof, notes, seconds, fingerprint, commits } = judged;
@@ -209,27 +237,30 @@ export async function storeJudged(em: EntityManager, runId: string, judged: Judg
      where run_id = $1`,
     [
       ...[runId, proof.status, proof.reason, storableJson(notes), seconds, fingerprint, proof.isHindered ?? false],
-      commits.length > maxJudgedCommits ? [anyCommit] : commits,
+      boundedCommits(commits),
     ],
   );
 }
 
 /** At most this many pull requests are tried again after a push to their base branch, the newest ones. */
-const maxTaken = 50;
+const maxTaken = 1000;
 
-/** Returns the pull requests into a branch whose latest proof was about commits that the branch has taken in now. */
+/**
+ * Returns the pull requests into a branch whose latest proof was about commits that the branch has taken in now; with
+ * `undefined`, that may be any.
+ */
 export async function listTaken(
   em: EntityManager,
   repositoryId: string,
   branch: string,
-  commits: string[],
+  commits: string[] | undefined,
 ): Promise<number[]> {
   const rows: { number: number }[] = await em.query(
-    `select p.number from pull_proofs p where p.repository_id = $1 and p.base_branch = $2 and p.commits <> '{}' and p.commits && $3
+    `select p.number from pull_proofs p where p.repository_id = $1 and p.base_branch = $2 and p.commits <> '{}' and ($3::text[] is null or p.commits && $3)
        and not exists (select from pull_proofs n where n.repository_id = p.repository_id and n.number = p.number
          and n.created_at > p.created_at)
      order by p.number desc limit ${maxTaken}`,
-    [repositoryId, branch, [anyCommit, ...commits]],
+    [repositoryId, branch, commits === undefined ? null : [anyCommit, ...commits]],
   );
   return rows.map(({ number }) => number);
 }

@@ -21,6 +21,8 @@ export interface Known {
   changesTests: boolean;
   /** See `JudgedPull`. */
   commits: string[];
+  /** The commit from which the pull request differs; undefined in runs of an earlier release. */
+  base?: string;
   /** What was proved about exactly the same files with the same settings. */
   proved?: { proof: Judged; notes: ProofNote[]; headSha: string };
 }
@@ -52,6 +54,7 @@ export function lookUpProof(
       fingerprint,
       changesTests: changed.some(isTest),
       commits: commits.filter((each) => each !== branch.from),
+      base,
     };
     if (found === undefined) return known;
     const { notes, headSha, ...proof } = found;

@@ -4,13 +4,20 @@ import type { RunRow } from '../../db/tables/run.ts';
 import { notRun } from '../../domain/proof/proof.ts';
 import { type Failure, RunFailed } from '../../domain/run.ts';
 import { concludeRun, type Journal } from '../../runs/journal.ts';
-import { findProofOfRun, holdForMinutes, minutesToday, storeJudged } from '../../runs/reviewing/pull-proofs.ts';
+import {
+  findProofOfRun,
+  holdForMinutes,
+  minutesToday,
+  storeCommits,
+  storeJudged,
+} from '../../runs/reviewing/pull-proofs.ts';
 import { findAsk, type PullAsk } from '../../runs/reviewing/store.ts';
 import { queueMirror, tryMoveTask } from '../../tasks/move.ts';
 import { readElapsedMs } from '../lease/run-clock.ts';
 import type { Shared } from '../open-work.ts';
 import { type Proved, proveChange } from '../proof/prove.ts';
 import type { Work } from '../work.ts';
+import { clearBase } from '../workspace/base-of-change.ts';
 import { type Known, knownStep, lookUpProof } from './known-proof.ts';
 import { notesFor } from './proof-notes.ts';
 import { whyNotTried } from './try-checks.ts';
@@ -65,6 +72,7 @@ export async function proveForPeople(app: App, work: Work): Promise<void> {
   if (known === undefined) throw new RunFailed('internal', 'the files of the pull request were not compared');
   const ask = await askOf(app.db.manager, run);
   work.isForeign = ask.isFork || ask.isForeign === true;
+  if (!(await isAboutBase(work, known))) return beginAgain(app, work, ask);
   const judged = await journal.once('pull proof', async () => {
     const { proof, notes } = known.proved ?? (await tryPull(work, ask, known));
     const { status, reason, isHindered = false } = proof;
@@ -82,6 +90,39 @@ export async function proveForPeople(app: App, work: Work): Promise<void> {
     await tryMoveTask(app, em, run.taskId, 'finish', { facts: { finishedUnchanged: true } });
   });
   app.metrics.runs.inc({ status: 'succeeded', category: '' });
+}
+
+/**
+ * Returns whether a pull request still differs from the commit that was found. Its commits are stored first: a push after that has it
+ * proved anew, and what a push has brought into the base branch before, while the pull request was fetched, shows here.
+ */
+async function isAboutBase(work: Work, { base, commits }: Known): Promise<boolean> {
+  const { journal, run, checkout, retrying, baseBranch } = work;
+  await journal.write((em) => storeCommits(em, run.id, commits));
+  const { isSame } = await journal.once('base of the proof', async () => {
+    const baseHead = base === undefined ? undefined : await retrying(() => checkout.fetch(baseBranch));
+    return { isSame: baseHead === undefined || (await clearBase({ ...work, baseHead })) === base };
+  });
+  return isSame;
+}
+
+/**
+ * Ends a run whose pull request differs from another commit by now, and has it proved anew.
+ * @throws RunFailed `repository` if a person asked, who has to ask again
+ */
+async function beginAgain(app: App, work: Work, { repositoryId, number }: PullAsk): Promise<void> {
+  const { journal, run } = work;
+  if (run.startedBy !== null)
+    throw new RunFailed(
+      'repository',
+      'the base branch took in commits of the pull request while it was fetched; ask for the proof again',
+    );
+  await journal.note('proof', 'the base branch has taken in commits of the pull request, so it is proved anew');
+  await journal.write(async (em) => {
+    await app.queue.send(em, 'proof', { repositoryId, number }, { key: `${repositoryId} ${number}` });
+    await tryMoveTask(app, em, run.taskId, 'cancel');
+    await concludeRun(app, em, run, 'cancelled');
+  });
 }
 
 async function tryPull(work: Work, ask: PullAsk, { changesTests }: Known) {

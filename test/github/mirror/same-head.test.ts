@@ -13,7 +13,7 @@ const required = (everyone?: 'required' | 'true') => proofsOfHead(acme, everyone
 const weakened = /^failure: Pull request #7: Tests were weakened/;
 
 test('weakened tests fail the check run of a commit until their pull request has another head or is closed', async () => {
-  const { told, opened, latest } = await required();
+  const { told, judge, opened, latest } = await required();
   await opened({ number: 7 }, 'weakened');
   expect(latest()).toMatch(/^failure: Tests were weakened/);
   await opened({ number: 8, base: 'side' }, 'no_tests');
@@ -21,6 +21,9 @@ test('weakened tests fail the check run of a commit until their pull request has
   await told('closed', { number: 7, state: 'closed' });
   expect(latest()).toMatch(/^neutral: Pull request #8: Not proved by tests/);
   await told('reopened', { number: 7 });
+  // Its base branch may have taken in commits of it.
+  expect(latest()).toMatch(/^queued: .*Waits for its turn/);
+  await judge(7, 'weakened');
   expect(latest()).toMatch(weakened);
   await told('synchronize', { number: 7, sha: 'b'.repeat(40) });
   expect(latest()).toMatch(/^neutral: Not proved by tests/);
@@ -38,7 +41,7 @@ test('a proof that another pull request of the commit waits for is waited for', 
 });
 
 test('neither many other pull requests of the commit nor many other heads hide weakened tests', async () => {
-  const { told, opened, latest } = await required();
+  const { told, judge, opened, latest } = await required();
   await opened({ number: 7 }, 'weakened');
   for (let number = 8; number < 30; number++) await opened({ number, base: `side-${number}` }, 'no_tests');
   expect(latest()).toMatch(weakened);
@@ -47,6 +50,8 @@ test('neither many other pull requests of the commit nor many other heads hide w
   }
   expect(latest()).toMatch(/^neutral/);
   await told('synchronize', { number: 7 });
+  expect(latest()).toMatch(/^queued: .*Waits for its turn/);
+  await judge(7, 'weakened');
   expect(latest()).toMatch(weakened);
 }, 60_000);
 
@@ -142,11 +147,12 @@ test('a proof for one base counts for no other, whatever base is stored', async 
 });
 
 test('weakened tests fail once the repository requires it and the pull request is reopened', async () => {
-  const { told, opened, latest } = await required('true');
+  const { told, judge, opened, latest } = await required('true');
   await opened({ number: 7 }, 'weakened');
   expect(latest()).toMatch(/^neutral: Tests were weakened/);
   settingsSay('required');
   await told('reopened', { number: 7 });
+  await judge(7, 'weakened');
   expect(latest()).toMatch(/^failure: Tests were weakened/);
 });
 
@@ -161,6 +167,7 @@ test("a stranger who opens pull requests of a writer's commit holds nothing up a
   await told('closed', { number: 7, state: 'closed' });
   expect(latest()).toMatch(/^action_required: Pull request #\d+: Waits for somebody with write permission$/);
   await told('reopened', { number: 7 });
+  await judge(7, 'no_tests');
   expect(latest()).toMatch(/^neutral: Pull request #7/);
   await judge(8, 'weakened');
   await mirror(7);

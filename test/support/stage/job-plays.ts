@@ -97,6 +97,7 @@ export const jobPlays: Record<JobName, Play | string> = {
   mail: 'test/notices/mail.test.ts: it says nothing on GitHub',
   diff: 'test/github/follow/one-fails.test.ts: it clones, and asks GitHub only for a token',
   collisions: 'test/e2e/collisions: it clones, and says nothing on GitHub',
+  proof: 'test/e2e/hostile/taken.long.test.ts: it queues a run, and runs have a table of their own',
   review: 'test/e2e/reviewing/rounds.long.test.ts: it queues a run, and runs have a table of their own',
   redeliver: async (stage) => {
     const { number } = await startedTask(stage);
