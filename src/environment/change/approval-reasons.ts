@@ -1,7 +1,9 @@
 import { posix } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import type { Fetch, PackageManager } from './package-managers.ts';
+import { rangesOfNpm, rangesOfYarn } from './ranges.ts';
 import { inRequirements, linesIn, requirementFiles } from './requirements.ts';
+import { formatOfYarn, isUsualLock } from './yarn-lock.ts';
 
 /** The files of a tree that decide about a fetch. */
 export interface FilesOfTree {
@@ -118,7 +120,7 @@ const inManifests: Record<PackageManager, Judge> = {
     ...changedText(base, change, /(^|\/)pnpm-lock\.yaml$/, beforePackages).map(
       (path) => `${path}: what it says before the packages changes, and can choose the program that installs`,
     ),
-    ...matching(change, /(^|\/)pnpm-lock\.yaml$/, /\btype: git\b/, fromGit),
+    ...matching(change, /(^|\/)pnpm-lock\.yaml$/, /\btype["']?\s*:\s*(!!str\s*)?["']?git\b/, fromGit),
     ...[...change.oids.keys()]
       .filter((path) => pnpmCode.test(path))
       .map((path) => `${path}: it is code that decides what pnpm installs`),
@@ -193,14 +195,6 @@ const rangeFields = ['dependencies', 'devDependencies', 'optionalDependencies', 
   'catalog',
   'catalogs',
 ]);
-const [named, versions] = [String.raw`(@[\w.-]+\/)?[\w.-]+`, String.raw`[\w.*+^~<>=|\s-]*`];
-/** Ranges whose packages come from a registry or from the repository itself, so that nothing runs to resolve them. */
-const rangesOfAll = `${versions}|npm:(${named}@)?${versions}|npm:${named}|workspace:[\\w.*^~/@-]*|catalog:[\\w-]*|link:.*`;
-const rangesOfNpm = new RegExp(`^(${rangesOfAll}|file:.*|\\$${named})$`);
-const rangesOfYarn = new RegExp(
-  `^(${rangesOfAll}|portal:.*|patch:(@|%40)?[\\w./-]+@(npm(:|%3A))?([\\w.*+^~-]|%5E|%7E)*(#[^:%]*)?)$`,
-);
-
 /** Other ranges, such as `exec:` of Yarn and those from git, name code that could run while they are resolved. */
 function unusualRanges(base: FilesOfTree, change: FilesOfTree, usual: RegExp): string[] {
   return [...change.texts].flatMap(([path, text]) => {
@@ -248,21 +242,6 @@ function inYarnLocks(base: FilesOfTree, change: FilesOfTree): string[] {
     if (format === 'v1' && /resolved["']?[\s:]+["']?(git[+:@]|github:|ssh:)/.test(text)) return [`${path}: ${fromGit}`];
     return known.size === 0 || known.has(format) ? [] : [`${path}: its format is not that of the base`];
   });
-}
-
-/** Returns `v1`, the number of a later format, or undefined if a lock file does not say it exactly as Yarn writes it. */
-function formatOfYarn(text: string): string | undefined {
-  if (!/__metadata|\\/.test(text)) return /^# yarn lockfile v1$/m.test(text) ? 'v1' : undefined;
-  const [, version] = /^__metadata:\n {2}version: (\d+)\n(?: {2}cacheKey: \w+\n)?(?:\n|$)/m.exec(text) ?? [];
-  return text.split('__metadata').length === 2 ? version : undefined;
-}
-
-function isUsualLock(text: string): boolean {
-  const resolutions = text.match(/resolution/g)?.length ?? 0;
-  const usual = text.match(
-    /^ {2}resolution: "(@[\w.-]+\/)?[\w.-]+@(npm:|workspace:|link:|portal:|patch:(@|%40)?[\w.%/-]+@npm%3A)[^"\n]*"$/gm,
-  );
-  return resolutions === (usual?.length ?? 0) && !/\\|exec:/.test(text);
 }
 
 /** Returns the paths of files of which a part changes. */
