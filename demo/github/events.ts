@@ -86,8 +86,15 @@ export async function fullEventOf(event: string, body: string, folderOf: (name: 
   );
   const before = isKnown ? payload.before : `${payload.after}^`;
   const commits = await commitsOf(folder, before, payload.after);
-  return { ...made, payload: { ...(made.payload as object), commits, head_commit: commits.at(-1) ?? null } };
+  const forced = isKnown && !(await isAncestor(folder, payload.before, payload.after));
+  return { ...made, payload: { ...(made.payload as object), commits, forced, head_commit: commits.at(-1) ?? null } };
 }
+
+const isAncestor = (folder: string, before: string, after: string) =>
+  gitIn(folder, ['merge-base', '--is-ancestor', before, after]).then(
+    () => true,
+    () => false,
+  );
 
 /** Returns the fields that GitHub sends with an event, and the emulator leaves out or fills wrongly. */
 function missingIn(event: string, payload: Payload): Partial<Payload> {

@@ -11,15 +11,15 @@ import {
   forgetHeld,
   isLatestProof,
   listHeldNumbers,
-  listTaken,
-  outdateProof,
   type PullProof,
   releaseClosed,
   wasRequired,
 } from '../../runs/reviewing/pull-proofs.ts';
 import type { PullRef } from '../../runs/reviewing/store.ts';
+import { listTaken, outdateProof } from '../../runs/reviewing/taken-commits.ts';
 import { type Place, placeOfRepository } from '../app/place.ts';
 import { heardUntil } from '../delivery-store.ts';
+import { listPages } from '../paginate.ts';
 import type { PullOfEvent } from './review-pulls.ts';
 
 /** After these actions, a pull request has a head that nobody has looked at. */
@@ -56,11 +56,26 @@ const maxSent = 2048;
  * Queues the jobs that prove the pull requests again that have commits which a push brought into their base branch, as the merge
  * of a pull request below them does. They differ from another commit now.
  */
-export async function proveTaken(app: App, { repository }: Place, branch: string, commits: string[]): Promise<void> {
-  const repositoryId = repository.id;
-  const given = commits.length < maxSent ? commits : undefined;
-  for (const number of await listTaken(app.db.manager, repositoryId, branch, given))
+export async function proveTaken(
+  app: App,
+  place: Place,
+  branch: string,
+  { commits, forced }: { commits: { id: string }[]; forced: boolean },
+): Promise<void> {
+  const repositoryId = place.repository.id;
+  if ((await wasRequired(app.db.manager, repositoryId)) === undefined) return;
+  const isKnown = !forced && commits.length < maxSent;
+  const ids = commits.map(({ id }) => id);
+  const numbers = isKnown ? await listTaken(app.db.manager, repositoryId, branch, ids) : await listInto(place, branch);
+  for (const number of numbers)
     await app.queue.send(undefined, 'proof', { repositoryId, number }, { key: `${repositoryId} ${number}` });
+}
+
+/** Returns the open pull requests into a branch. */
+async function listInto({ octokit, name }: Place, branch: string): Promise<number[]> {
+  const asked = { ...name, state: 'open', base: branch } as const;
+  const read = (page: object) => octokit.request('GET /repos/{owner}/{repo}/pulls', { ...asked, ...page });
+  return (await listPages(async (page) => (await read(page)).data)).items.map(({ number }) => number);
 }
 
 /**

@@ -105,8 +105,7 @@ export function registerWebhooks(probot: Probot, app: App): void {
       // The base of these pull requests has changed, so they may conflict with it.
       for (const { number, url } of await listOpenPullsInto(app.db.manager, repositoryId, branch))
         await app.queue.send(undefined, 'pull', { repositoryId, number }, { key: url });
-      const commits = payload.commits.map(({ id }) => id);
-      await proveTaken(app, place, branch, commits);
+      await proveTaken(app, place, branch, payload);
       if (branch === place.repository.defaultBranch && !payload.deleted) await proveAfterPush(app, place, payload);
     }),
   );

@@ -4,14 +4,9 @@ import type { RunRow } from '../../db/tables/run.ts';
 import { notRun } from '../../domain/proof/proof.ts';
 import { type Failure, RunFailed } from '../../domain/run.ts';
 import { concludeRun, type Journal } from '../../runs/journal.ts';
-import {
-  findProofOfRun,
-  holdForMinutes,
-  minutesToday,
-  storeCommits,
-  storeJudged,
-} from '../../runs/reviewing/pull-proofs.ts';
+import { findProofOfRun, holdForMinutes, minutesToday, storeJudged } from '../../runs/reviewing/pull-proofs.ts';
 import { findAsk, type PullAsk } from '../../runs/reviewing/store.ts';
+import { storeCommits } from '../../runs/reviewing/taken-commits.ts';
 import { queueMirror, tryMoveTask } from '../../tasks/move.ts';
 import { readElapsedMs } from '../lease/run-clock.ts';
 import type { Shared } from '../open-work.ts';
