@@ -41,7 +41,6 @@ const neverSlow: Record<string, Record<string, string>> = {
     '^(\\*\\*\\* (?:Add File|Update File|Delete File|Move to): *|--- (?!\\/dev\\/null)(?:a\\/)?|\\+\\+\\+ (?!\\/dev\\/null)(?:b\\/)?)(.*)$':
       always,
   },
-  'environment/change/judge-manifests.ts': { '^[ \\t\\r]*(go|toolchain)\\b.*$': always },
   'domain/learning/evidence.ts': {
     '"[^"]*"|`[^`]*`|\\B\'[^\']*\'\\B|“[^”]*”': 'reads one line that was cut before',
     '[\\w.@-]*[/\\\\][\\w./\\\\@-]*': 'reads one line that was cut before',

@@ -374,4 +374,5 @@ test('which Go a change wants is seen in every line, and only other versions cou
   expect(changes('module a\n\ngo 1.24\n', 'module b\ngo 1.24\n')).toBe(false);
   expect(changes('module a\n\ngo 1.24\n', 'module a\n\ngo 1.25\n')).toBe(true);
   expect(changes('go 1.24\n', 'go 1.24\n\n \t toolchain go1.99.1\n')).toBe(true);
+  expect(changes('go 1.24\n', 'go 1.24\n\u00a0toolchain go1.99.1\n')).toBe(true);
 });

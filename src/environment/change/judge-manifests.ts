@@ -84,7 +84,7 @@ function assertWritable(texts: Map<string, string>): void {
 }
 
 /** A pattern with line ends before the word would look through the same empty lines again and again. */
-const versionOfGo = /^[ \t\r\u00a0\u1680\u2000-\u200a\u202f\u205f\u3000]*(go|toolchain)\b.*$/gm;
+const versionOfGo = /^[ \t\u00a0\u1680\u2000-\u200a\u202f\u205f\u3000]*(go|toolchain)\b.*$/gm;
 
 function versionsOfGo({ texts }: FilesOfTree): string {
   const files = [...texts].filter(([path]) => /(^|\/)go\.(mod|work)$/.test(path));
