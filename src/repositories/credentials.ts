@@ -71,6 +71,10 @@ async function credentialOfApp(app: App, repository: RepositoryRow, name: RepoNa
     : { kind: 'installation', installationId, ...name, githubId: repository.githubId };
 }
 
+/** How long a refusal counts: the requests to ask again are those of somebody else's installation. */
+const refusedMs = 60_000;
+const maxRefused = 10_000;
+
 /**
  * Asks GitHub whether the person who connected a repository can write to it now, even under a new login, and whether the
  * address still belongs to the repository that they connected, and not to one that took over the name.
@@ -84,10 +88,17 @@ async function askAboutConnector(
   if (repository.connectedBy === null || app.github === undefined) return 'may not';
   const person = await findUser(app.db.manager, repository.connectedBy);
   if (person === null || person.githubId === null) return 'may not';
+  const key = `${installationId} ${person.id} ${name.owner}/${name.repo}`;
+  const { refused } = app.github;
+  if (performance.now() < (refused.get(key) ?? 0)) return 'may not';
   const octokit = await app.github.asInstallation(installationId);
   const { right, login } = await rightOf(octokit, name, { id: person.githubId, login: person.login });
   if (login !== person.login) await upsertUser(app.db.manager, { id: person.githubId, login });
-  if (right !== 'write') return 'may not';
+  if (right !== 'write') {
+    if (refused.size >= maxRefused) refused.clear();
+    refused.set(key, performance.now() + refusedMs);
+    return 'may not';
+  }
   const { data } = await octokit.request('GET /repos/{owner}/{repo}', name);
   return (await isSame(app, repository, Number(data.id))) ? 'may write' : 'another repository';
 }

@@ -11,6 +11,7 @@ import {
   around,
   asked,
   installations,
+  looked,
   openNamedGitHub,
   people,
   repositories,
@@ -29,6 +30,7 @@ beforeAll(async () => {
 });
 beforeEach(async () => {
   resetNames();
+  service.app.github?.refused.clear();
   await syncInstallation(service.app, installations[0] as (typeof installations)[0], true);
 });
 afterAll(async () => {
@@ -76,8 +78,16 @@ test('a repository is accessible to the person who connected it, not to the new 
   people.set(100, 'lisa').set(200, 'mona');
   writers.clear();
   writers.add('200 2');
+  looked.length = 0;
   expect(await start()).toBe(503);
+  const asksAboutLisa = () => looked.filter((path) => path.includes('/collaborators/')).length;
+  const before = asksAboutLisa();
+  expect(before).toBeGreaterThan(0);
+  // Within a minute, nothing more is asked with the installation of somebody else.
+  expect(await start()).toBe(503);
+  expect(asksAboutLisa()).toBe(before);
   writers.add('100 2');
+  service.app.github?.refused.clear();
   expect(await start()).toBe(200);
   expect((await members()).map((m: { login: string }) => m.login)).toEqual(['lisa']);
 });

@@ -29,6 +29,7 @@ export function githubApp({ probot, appAuth, pace, anonymous }: Parts): GitHub {
   const github: GitHub = {
     asApp,
     signing: new Map(),
+    refused: new Map(),
     asInstallation: async (id) => renewing(keepPace((await probot.auth(id)) as Octokit, id, pace), id),
     mintToken: async (installationId, { githubId, repo }, permissions) => {
       const { token, expiresAt } = await appAuth({
