@@ -1,4 +1,5 @@
 import fc from 'fast-check';
+import type { z } from 'zod';
 import { openapiDocument } from '../../src/http/documents/openapi.ts';
 import type { Route } from '../../src/http/route.ts';
 import { routes } from '../../src/routes.ts';
@@ -124,6 +125,15 @@ function changed(
 
 // A changed body may set a model token. With it, every chat would try to reach a model and wait for its retries.
 afterEach(() => service.call('DELETE', `/projects/${mine.ids.projectId}/model-token`, { token: mine.owner }));
+
+const withQuery = guarded.filter(([, r]) => r.method === 'get' && r.query !== undefined && !r.isStream);
+
+test.each(withQuery)('%s: a NUL character in the query is never a 500', async (_name, route) => {
+  for (const field of Object.keys((route.query as z.ZodObject).shape)) {
+    const { status } = await service.call('GET', `${mine.pathOf(route)}?${field}=%00`, { token: mine.owner });
+    expect([field, status < 500 || status === 502]).toEqual([field, true]);
+  }
+});
 
 test.each(withBody)('%s: a changed body is never a 500, and refused it changes nothing', async (_name, route) => {
   await fc.assert(

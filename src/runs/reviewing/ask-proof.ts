@@ -162,7 +162,9 @@ async function storeIn(app: App, em: EntityManager, asking: AskingForProof, foun
   // twice about the same files.
   const isCurrent =
     known !== undefined && isKept(known) && (known.status === null || (await isLatestProof(em, known.id)));
-  if (askedBy === null && !again && isCurrent) {
+  // Nothing was tried that could count no longer.
+  const stillWaits = known?.hold === 'writer' && known.base === pull.base.ref;
+  if (askedBy === null && isCurrent && (!again || stillWaits)) {
     await markLatestProof(em, known.id, prove.everyone === 'required');
     return queueMirror(app, em, taskId);
   }

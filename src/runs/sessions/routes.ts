@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { runKinds, runStatuses } from '../../domain/run.ts';
 import { waitReasons } from '../../domain/waiting.ts';
 import { anyUser, inProject } from '../../http/access/access.ts';
-import { pageQuery, type Route, route, Timestamp } from '../../http/route.ts';
+import { IdText, pageQuery, type Route, route, Timestamp } from '../../http/route.ts';
 import { doings } from './activity.ts';
 import { listLiveSessions, listSessions } from './store.ts';
 
@@ -85,7 +85,7 @@ export const sessionRoutes: Route[] = [
     tag: 'runs',
     access: anyUser,
     query: z.strictObject({
-      projectId: z.string().optional().meta({ description: 'only of this project' }),
+      projectId: IdText.optional().meta({ description: 'only of this project' }),
       ...pageQuery,
     }),
     reply: [200, z.array(Session)],
