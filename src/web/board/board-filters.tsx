@@ -14,6 +14,8 @@ export function BoardFilters(props: {
 }) {
   const { board, filters, searchField } = props;
   const people = board?.people.map(({ id, login }) => ({ id, name: login })) ?? [];
+  const hasPriorities =
+    filters.searchParams.has('priority') || (board?.tasks.some(({ priority }) => priority !== 'normal') ?? false);
   const [isOpen, setOpen] = useState(false);
   const chosen = names.filter((name) => filters.searchParams.get(name)).length;
   return (
@@ -39,7 +41,7 @@ export function BoardFilters(props: {
       {people.length > 1 && (
         <Filter name="person" filters={filters} options={people} all="All people" none="Nobody responsible" />
       )}
-      <Filter name="priority" filters={filters} options={priorityOptions} all="All priorities" />
+      {hasPriorities && <Filter name="priority" filters={filters} options={priorityOptions} all="All priorities" />}
       <Filter name="sprint" filters={filters} options={board?.sprints} all="All sprints" none="No sprint" />
       <Filter name="state" filters={filters} options={stateFilters} all="All states" />
       <Filter name="sort" label="Sort by" filters={filters} options={sortings} all="Newest first" />
