@@ -5,7 +5,9 @@ import { printDocs } from './cli/print-docs.ts';
 import { printPrompt } from './cli/prompt.ts';
 import { compose } from './compose.ts';
 import { type Config, ConfigError, readConfig } from './config.ts';
+import { whyUnreachable } from './host/through-proxy.ts';
 import { createLogger } from './logger.ts';
+import { unreachableHost } from './outgoing/github-errors.ts';
 import { serve } from './serve.ts';
 
 const help = `Deckhand: AI agents do tasks on your repositories, with people in command.
@@ -17,7 +19,7 @@ const help = `Deckhand: AI agents do tasks on your repositories, with people in 
   npm run migrate                              bring the database up to date and exit
   npm run backup -- FOLDER                     copy the embedded database and its keys, while the service runs or not
   npm run restore -- FOLDER                    put such a copy back
-  npm run restored [-- --revoke-tokens]        after any restore: skip what happened since the backup, and list it
+  npm run restored [-- --revoke-tokens] [--without OWNER/NAME]   after any restore: skip what happened since, and list it
   npm run rebuild-figures                      compute the figures of agents again while the service runs
   npm run rotate-key [-- --lost]               encrypt all secrets with a new key while the service runs
   npm run rotate-receipt-key [-- --revoke]     sign receipts with another key from now on
@@ -55,6 +57,13 @@ const commands: Record<string, (args: string[]) => Promise<number>> = {
   },
 };
 
+/** Says of a request to GitHub without an answer more than the code of the system, such as ECONNREFUSED. */
+function messageOf(error: unknown): string {
+  const host = unreachableHost(error);
+  if (host === undefined) return (error as Error).message;
+  return `GitHub cannot be reached at ${host} (${whyUnreachable(error)}); check GITHUB_API_URL and the network, and run the command again`;
+}
+
 // `doctor | head` closes our output early, which is not an error.
 process.stdout.on('error', () => {});
 
@@ -67,6 +76,6 @@ try {
   } else process.exitCode = await command(args);
 } catch (error) {
   if (error instanceof ConfigError) process.stderr.write(`${error.problems.join('\n')}\n`);
-  else process.stderr.write(`${(error as Error).message}\n`);
+  else process.stderr.write(`${messageOf(error)}\n`);
   process.exitCode = 1;
 }

@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import type { Config } from '../config.ts';
 import { backUp, restore } from '../db/embedded/backup.ts';
-import { skipSinceBackup } from '../github/inbox/after-restore.ts';
+import { type Skipped, skipSinceBackup } from '../github/inbox/after-restore.ts';
 import { revokeAllTokens } from '../projects/store.ts';
 import { withApp } from './operator.ts';
 
@@ -42,11 +42,18 @@ export async function restoreCommand(config: Config, args: string[]): Promise<nu
 }
 
 /**
- * Runs `restored [--revoke-tokens]`: lets a restored database go on from now, and lists what it skipped. Tokens that were
- * revoked since the backup are valid again in it, unless all are revoked.
+ * Runs `restored [--revoke-tokens] [--without OWNER/NAME …]`: lets a restored database go on from now, and lists what it
+ * skipped. Tokens that were revoked since the backup are valid again in it, unless all are revoked. Returns 1 if a repository
+ * could not be read: the service would repeat what was said in it.
  */
 export async function restoredCommand(config: Config, args: string[]): Promise<number> {
-  const { values } = parseArgs({ args, options: { 'revoke-tokens': { type: 'boolean', default: false } } });
+  const { values } = parseArgs({
+    args,
+    options: {
+      'revoke-tokens': { type: 'boolean', default: false },
+      without: { type: 'string', multiple: true, default: [] },
+    },
+  });
   return withApp(config, async (app) => {
     const revoked = values['revoke-tokens'] ? await revokeAllTokens(app.db.manager) : undefined;
     const tokens =
@@ -54,11 +61,23 @@ export async function restoredCommand(config: Config, args: string[]): Promise<n
         ? 'tokens and sessions that were revoked since the backup are valid again: "npm run restored -- --revoke-tokens" revokes all'
         : `${revoked} tokens and sessions are revoked: everybody signs in again and makes new tokens`;
     process.stdout.write(`${tokens}\n`);
-    const skipped = await skipSinceBackup(app);
-    for (const line of skipped) process.stdout.write(`skipped: ${line}\n`);
-    const tasks =
-      'tasks that are younger than the backup are made from their open pull requests when somebody starts them';
-    process.stdout.write(`${skipped.length} skipped; the service goes on from now. ${tasks}\n`);
-    return 0;
+    return tellSkipped(await skipSinceBackup(app, values.without));
   });
 }
+
+function tellSkipped({ count, lines, unread }: Skipped): number {
+  for (const line of lines) process.stdout.write(`skipped: ${line}\n`);
+  if (unread.length === 0) {
+    const tasks =
+      'tasks that are younger than the backup are made from their open pull requests when somebody starts them';
+    process.stdout.write(`${count} skipped; the service goes on from now. ${tasks}\n`);
+    return 0;
+  }
+  for (const { name, why } of unread) process.stderr.write(`not read: ${name}: ${why}\n`);
+  const options = unread.map(({ name }) => `--without ${name}`).join(' ');
+  const next = `do not start the service yet, or it repeats what was said there since the backup. Run "npm run restored" again when GitHub answers. For a repository that is gone, or to skip all of it unread, add its option: npm run restored -- ${options}`;
+  process.stderr.write(`${count} skipped, but ${counted(unread.length)} could not be read; ${next}\n`);
+  return 1;
+}
+
+const counted = (repositories: number) => (repositories === 1 ? '1 repository' : `${repositories} repositories`);

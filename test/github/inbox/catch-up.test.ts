@@ -127,15 +127,61 @@ test('after a restore, what was said since the backup is listed and not carried 
   around.pages['/pulls/comments'] = [];
   await setMark(em, `heard ${own.id}`, anHourAgo());
   await em.query(`insert into deliveries (guid, event, signature, payload) values ('left', 'ping', '', '{}')`);
-  const lines = await skipSinceBackup(acme.service.app);
+  const { count, lines, unread } = await skipSinceBackup(acme.service.app);
   expect(lines).toEqual(
-    expect.arrayContaining(['1 deliveries of events', 'u/2  See /agent start', 'https://gh/c/1  /agent create']),
+    expect.arrayContaining(['1 delivery of an event', 'u/2  See /agent start', 'https://gh/c/1  /agent create']),
   );
+  expect([count, unread]).toEqual([lines.length, []]);
   expect(await em.query(`select guid from deliveries where handled_at is null`)).toEqual([]);
   const place = await placeOfRepository(acme.service.app, own.id);
   if (place === undefined) throw new Error('acme/app is not installed');
   await catchUp(acme.service.app, place, () => false);
   expect(await em.query('select key from handled_commands')).toEqual([]);
+});
+
+describe('after a restore, a repository that GitHub does not let the App read', () => {
+  const parts = ['/issues', '/issues/comments', '/pulls/comments'];
+  const refuse = (path: string, status: number) => {
+    around.reads[path] = { status, body: { message: 'no' } };
+  };
+  /** Lets GitHub refuse one part, and returns what was skipped and whether the others could repeat something. */
+  const skippedWithout = async (part: string, status: number, without?: string[]) => {
+    write([400, 'ada']);
+    around.pages['/issues/comments'] = [];
+    const { em, own, task } = await acme.twoPeople();
+    await task('ada');
+    const before = anHourAgo();
+    await setMark(em, `heard ${own.id}`, before);
+    refuse(
+      `/repos/acme/app${part}?since=${encodeURIComponent(before)}&per_page=100${part === '/issues' ? '&state=all' : ''}`,
+      status,
+    );
+    const { lines, unread } = await skipSinceBackup(acme.service.app, without);
+    return { lines, unread, isSkipped: (await heardUntil(em, own.id)) !== before };
+  };
+
+  test.each(
+    parts.flatMap((part) => [403, 404, 410, 500].map((status) => [part, status] as const)),
+  )('is named with the reason, and its commands still count as missed: %s, %i', async (part, status) => {
+    const { unread, isSkipped } = await skippedWithout(part, status);
+    expect(unread).toEqual([{ name: 'acme/app', why: expect.stringMatching(`^GitHub answered HTTP ${status}: no`) }]);
+    expect(unread[0]?.why).not.toContain('not installed');
+    expect(isSkipped).toBe(false);
+  });
+
+  test('is said to be gone if the App is not installed there', async () => {
+    refuse('/repos/acme/app/installation', 404);
+    const { unread } = await skippedWithout('/issues', 404);
+    expect(unread[0]?.why).toContain('the App is not installed there any more');
+  });
+
+  test('is skipped unread if the operator says so, by its name', async () => {
+    const { lines, unread, isSkipped } = await skippedWithout('/issues', 404, ['Acme/App']);
+    expect([lines, unread, isSkipped]).toEqual([['acme/app  nothing of it was read'], [], true]);
+    await expect(skipSinceBackup(acme.service.app, ['acme/other'])).rejects.toThrow(
+      '--without: no project has the repository acme/other',
+    );
+  });
 });
 
 test('a merge in a repository that is connected without the App is found by the comparison', async () => {
