@@ -22,6 +22,7 @@ import { type Database, openDatabase } from './db/database.ts';
 import { startEmbedded } from './db/embedded/embedded.ts';
 import { keyProblem } from './db/key-check.ts';
 import { type Keys, readKeys, secretBox } from './db/sealed.ts';
+import { assertUsable } from './db/usable.ts';
 import { withoutSecrets } from './domain/secrets.ts';
 import { egressDoor } from './egress/egress.ts';
 import { patient } from './git/attempts.ts';
@@ -226,8 +227,10 @@ function openDatabaseOf({ DB_POOL_SIZE: poolSize, RUN_LEASE_SECONDS: leaseSecond
 
 /** Returns the database URL from the settings, or that of the embedded database, which it starts. */
 async function databaseUrl(config: Config, attach: boolean, atEnd: (end: () => Promise<unknown>) => void) {
-  if (config.DATABASE_URL !== undefined)
+  if (config.DATABASE_URL !== undefined) {
+    await assertUsable(config.DATABASE_URL);
     return { url: config.DATABASE_URL, notes: [] as string[], broken: new Promise<never>(() => {}), folder: undefined };
+  }
   const embedded = await startEmbedded({ dataDir: config.DATA_DIR, attach });
   atEnd(embedded.stop);
   return embedded;

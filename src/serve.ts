@@ -53,6 +53,12 @@ class Crash extends Error {
 /** How long requests under way may take to end when the service stops. */
 const lastRequestsMs = 10_000;
 
+/**
+ * How long everything may take from the moment that the service stops, as docs/operations.md promises. Then the process ends:
+ * a connection whose other end has vanished could keep it for a quarter of an hour.
+ */
+const stopMs = 38_000;
+
 /** Runs the service until SIGTERM or SIGINT; returns the exit code. */
 export async function serve(config: Config): Promise<number> {
   closeInherited();
@@ -72,7 +78,9 @@ export async function serve(config: Config): Promise<number> {
     stop.abort(new Crash(error));
     setTimeout(() => process.exit(1), crashMs).unref();
   });
-  await serveUntilStopped(config, createLogger(config), stop, drain.signal);
+  const log = createLogger(config);
+  stop.signal.addEventListener('abort', () => setTimeout(() => endNow(log), stopMs).unref());
+  await serveUntilStopped(config, log, stop, drain.signal);
   return 0;
 }
 
@@ -128,6 +136,11 @@ export async function serveUntilStopped(
     await schedule?.stop();
     await end(servers, answered, composed);
   }
+}
+
+function endNow(log: Logger): void {
+  log.error(`the service did not stop within ${stopMs / 1000} s, so the process ends; other workers continue its runs`);
+  process.exit(1);
 }
 
 /** Resolves when the service is asked to stop. Rejects when it crashes. */

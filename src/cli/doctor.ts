@@ -48,7 +48,12 @@ export async function doctor(args: string[] = []): Promise<number> {
   } catch (error) {
     const where = config.DATABASE_URL === undefined ? `embedded, under ${config.DATA_DIR}` : 'DATABASE_URL';
     if (error instanceof ConfigError) print({ what: 'settings', state: 'FAIL', says: error.message });
-    else print({ what: 'database', state: 'FAIL', says: `${where}: ${(error as Error).message}` });
+    else
+      print({
+        what: 'database',
+        state: 'FAIL',
+        says: `${where}: ${(error as Error).message.replace(/^DATABASE_URL: /, '')}`,
+      });
     return 1;
   }
   try {

@@ -60,6 +60,9 @@ const quietMs = 30_000;
 /** A worker counts as stuck when it has not polled for jobs for this long. */
 const idleMs = 3 * pollSeconds * 1000;
 
+/** How long the connections of the queue may take to close. */
+const closeMs = 3000;
+
 type ErrorSink = (error: unknown, what: string) => void;
 
 export interface QueueOptions {
@@ -129,7 +132,8 @@ export async function openQueue(
       // pg-boss looks only every 500 ms whether its workers are done.
       const done = Promise.all(Object.keys(policies).map((name) => boss.offWork(name)));
       await Promise.race([done, sleep(timeoutMs, undefined, { ref: false })]);
-      await boss.stop({ graceful: true, timeout: 1000 });
+      // It waits for its connections, which may not answer any more.
+      await Promise.race([boss.stop({ graceful: true, timeout: 1000 }), sleep(closeMs, undefined, { ref: false })]);
     },
   };
 }

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import pg from 'pg';
 import { until } from '../../demo/real-service.ts';
 import { freePort } from '../../demo/settings.ts';
+import { assertUsable } from '../../src/db/usable.ts';
 import { openTestApp } from '../support/app.ts';
 import { createTestDatabase } from '../support/database.ts';
 
@@ -18,7 +19,7 @@ if (!isInstalled)
 const nobody = 65_534;
 
 /** Starts PgBouncer before the server of a database, with the settings that docs/operations.md asks for. */
-async function startPgBouncer(databaseUrl: string) {
+async function startPgBouncer(databaseUrl: string, mode = 'session', size = 100) {
   const server = new URL(databaseUrl);
   const port = await freePort();
   const dir = await mkdtemp(join(tmpdir(), 'deckhand-pgbouncer-'));
@@ -34,8 +35,8 @@ listen_addr = 127.0.0.1
 listen_port = ${port}
 unix_socket_dir =
 auth_type = any
-pool_mode = session
-default_pool_size = 100
+pool_mode = ${mode}
+default_pool_size = ${size}
 `,
     { mode: 0o644 },
   );
@@ -110,5 +111,51 @@ default_pool_size = 100
   expect(rows).toEqual([{ session: '0', transaction: '0', locks: 0 }]);
   await next.end();
   await pooler.stop();
+  await database.drop();
+});
+
+test.each([
+  ['transaction', 100],
+  ['transaction', 1],
+  ['statement', 100],
+  ['session', 1],
+])('a pooler in %s mode with %i connections is refused, with the setting to change', async (mode, size) => {
+  if (!isInstalled) return;
+  const database = await createTestDatabase();
+  const pooler = await startPgBouncer(database.url, mode, size);
+  try {
+    await expect(assertUsable(pooler.url)).rejects.toThrow(/^DATABASE_URL: .*pool_mode = session/);
+  } finally {
+    await pooler.stop();
+    await database.drop();
+  }
+});
+
+test('a pooler in transaction mode is noticed while others use its connections', async () => {
+  if (!isInstalled) return;
+  const database = await createTestDatabase();
+  const pooler = await startPgBouncer(database.url, 'transaction');
+  const others = new pg.Pool({ connectionString: pooler.url, max: 5 });
+  let isOver = false;
+  const busy = Array.from({ length: 5 }, async () => {
+    while (!isOver) await others.query('select pg_sleep(0.001)');
+  });
+  try {
+    for (let i = 0; i < 20; i++) await expect(assertUsable(pooler.url)).rejects.toThrow(/pool_mode/);
+  } finally {
+    isOver = true;
+    await Promise.all(busy);
+    await others.end();
+    await pooler.stop();
+    await database.drop();
+  }
+});
+
+test('sessions that are read-only, as those of a standby, are refused', async () => {
+  const database = await createTestDatabase();
+  const readOnly = new URL(database.url);
+  readOnly.searchParams.set('options', '-c default_transaction_read_only=on');
+  await expect(assertUsable(readOnly.href)).rejects.toThrow(/^DATABASE_URL: the server is a standby/);
+  await assertUsable(database.url);
   await database.drop();
 });
