@@ -49,7 +49,7 @@ import { fetchFromGitHub, fetchFromModel } from './outgoing/fetch-from.ts';
 import { fittingTexts } from './outgoing/fit-texts.ts';
 import { type Mail, openMail } from './outgoing/mail.ts';
 import { pinnedFetch } from './outgoing/pinned-fetch.ts';
-import { openQueue } from './queue/queue.ts';
+import { closedQueue, openQueue } from './queue/queue.ts';
 import { openLiveRuns } from './runs/live-runs.ts';
 import { removeTree } from './sandbox/neutral-path.ts';
 import type { RunLimits } from './sandbox/sandbox.ts';
@@ -106,6 +106,8 @@ export interface ComposeOptions {
   isWorker: boolean;
   /** Do not refuse to work with another encryption key than that of the stored secrets. */
   toleratesOtherKey?: boolean;
+  /** Change neither the schema nor the queue, whatever `MIGRATE` says: open the database only if it is this version's. */
+  looksOnly?: boolean;
   /** Aborted when the process is asked to stop; by default `stopping`. */
   draining?: AbortSignal;
   stopping: AbortSignal;
@@ -144,20 +146,12 @@ async function build(
   const folders = await openDataFolders(config.DATA_DIR);
   if (options.isWorker) await clearLeftovers(folders, log);
   const { url, notes, broken, folder: databaseFolder } = await databaseUrl(config, options.attach ?? false, atEnd);
-  const db = await openDatabaseOf(config, url);
+  const db = await openDatabaseOf(options.looksOnly ? { ...config, MIGRATE: 'off' } : config, url);
   atEnd(db.close);
   const { keys, secrets } = await openSecrets(config, db, options);
   const metrics = createMetrics();
   metrics.readers.push(connectionGauges(metrics, db.connections));
-  const onError = (error: unknown, what: string) => log.error({ err: error }, `${what} failed`);
-  const queue = await openQueue(url, jobs, {
-    isWorker: options.isWorker,
-    mayMigrate: config.MIGRATE === 'on',
-    tenantOf,
-    Client: PooledClient,
-    onError,
-    ambient: db.ambient,
-  });
+  const queue = options.looksOnly ? closedQueue : await openQueueOf(config, url, options, { db, log });
   atEnd(() => queue.stop(25_000));
   const sandbox = await openSandbox({ setting: config.SANDBOX, toolsDir: folders.tools, limits: runLimits(config) });
   if (config.SANDBOX === 'bwrap' && !sandbox.state.works) throw new ConfigError([`SANDBOX: ${sandbox.state.says}`]);
@@ -206,11 +200,11 @@ async function build(
 }
 
 /** Reads the keys. @throws ConfigError if the stored secrets are encrypted with another one */
-async function openSecrets(config: Config, db: Database, { toleratesOtherKey = false }: ComposeOptions) {
+async function openSecrets(config: Config, db: Database, { toleratesOtherKey, looksOnly = false }: ComposeOptions) {
   const { ENCRYPTION_KEY, DATA_DIR } = config;
   const keys = await readKeys(config, DATA_DIR);
   const secrets = secretBox(keys.encryptionKeys);
-  const problem = toleratesOtherKey ? undefined : await keyProblem(db.manager, secrets);
+  const problem = toleratesOtherKey ? undefined : await keyProblem(db.manager, secrets, { looksOnly });
   const name = ENCRYPTION_KEY === undefined ? `${DATA_DIR}/encryption.key` : 'ENCRYPTION_KEY';
   if (problem !== undefined) throw new ConfigError([`${name}: ${problem}`]);
   return { keys, secrets };
@@ -223,6 +217,17 @@ function noteOfPlace({ DATA_DIR }: Config, workDir: string): string[] {
 
 function openDatabaseOf({ DB_POOL_SIZE: poolSize, RUN_LEASE_SECONDS: leaseSeconds, MIGRATE }: Config, url: string) {
   return openDatabase(url, migrations, { poolSize, leaseSeconds, mayMigrate: MIGRATE === 'on' });
+}
+
+function openQueueOf(config: Config, url: string, { isWorker }: ComposeOptions, { db, log }: Pick<App, 'db' | 'log'>) {
+  return openQueue(url, jobs, {
+    isWorker,
+    mayMigrate: config.MIGRATE === 'on',
+    tenantOf,
+    Client: PooledClient,
+    onError: (error, what) => log.error({ err: error }, `${what} failed`),
+    ambient: db.ambient,
+  });
 }
 
 /** Returns the database URL from the settings, or that of the embedded database, which it starts. */

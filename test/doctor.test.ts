@@ -1,10 +1,20 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import pg from 'pg';
+import { migrations } from '../migrations/list.ts';
+import { restoredCommand } from '../src/cli/backup.ts';
 import { examine, storage } from '../src/cli/doctor.ts';
+import { openToLook } from '../src/cli/open-to-look.ts';
+import { readConfig } from '../src/config.ts';
+import { openDatabase } from '../src/db/database.ts';
 import { egressDoor } from '../src/egress/egress.ts';
 import { modelsAt } from './llm/models.ts';
 import { openaiChat } from './llm/servers/openai-chat.ts';
 import { openaiResponses } from './llm/servers/openai-responses.ts';
 import { Refused, serve } from './llm/servers/serve.ts';
 import { openTestApp, type TestApp } from './support/app.ts';
+import { createTestDatabase } from './support/database.ts';
 
 let service: TestApp;
 beforeAll(async () => {
@@ -160,4 +170,60 @@ test('storage lists the largest tables with their growth', async () => {
   expect(about?.says).toMatch(/^the largest tables; growth is the average of (a day|\d+ days)$/);
   expect(tables).toHaveLength(15);
   for (const { says } of tables) expect(says).toMatch(/^[\w.]+: \d+ MB, \d+ rows \([+-]?\d+ a day\)$/);
+});
+
+describe('a database that is not of this version', () => {
+  /** Everything that a database has: its tables with their columns, and which migrations it has run. */
+  const schemaOf = async (client: pg.Client) => {
+    const { rows: columns } = await client.query(
+      `select table_schema, table_name, column_name from information_schema.columns
+       where table_schema not in ('pg_catalog', 'information_schema') order by 1, 2, 3`,
+    );
+    const { rows: done } = await client
+      .query('select name from migrations order by id')
+      .catch(() => ({ rows: 'none' }));
+    return { columns, done };
+  };
+  /** Runs some work with a database that has the first `count` migrations, and returns how its schema has changed. */
+  const unchangedBy = async (count: number, work: (config: ReturnType<typeof readConfig>) => Promise<void>) => {
+    const database = await createTestDatabase('template1');
+    const dataDir = await mkdtemp(join(tmpdir(), 'deckhand-look-'));
+    if (count > 0) await (await openDatabase(database.url, migrations.slice(0, count))).close();
+    const client = new pg.Client({ connectionString: database.url });
+    await client.connect();
+    const before = await schemaOf(client);
+    const secrets = { JWT_SECRET: 'a secret of the tests that is long enough', ENCRYPTION_KEY: '11'.repeat(32) };
+    await work(readConfig({ DATABASE_URL: database.url, DATA_DIR: dataDir, SANDBOX: 'off', ...secrets }));
+    expect(await schemaOf(client)).toEqual(before);
+    await client.end();
+    await database.drop();
+    await rm(dataDir, { recursive: true, force: true });
+  };
+  const latest = migrations.slice(-2).map((each) => new each().name);
+
+  test('fails the check with the names of what is missing, and is not changed', async () => {
+    await unchangedBy(migrations.length - 2, async (config) => {
+      const says = expect.stringContaining(
+        `it lacks migrations of this version: ${latest.join(', ')}. "npm run migrate"`,
+      );
+      expect(await openToLook(config)).toEqual({ what: 'database', state: 'FAIL', says });
+    });
+  });
+
+  test('is not migrated by `restored` either, which says what to run', async () => {
+    await unchangedBy(migrations.length - 2, async (config) => {
+      await expect(restoredCommand(config, [])).rejects.toThrow(
+        /lacks 2 migrations .*"npm run restored" of that version/,
+      );
+    });
+  });
+
+  test('is left empty if it is new, and so is the data folder', async () => {
+    const says = expect.stringContaining('"npm start" or "npm run migrate" makes its tables');
+    await unchangedBy(0, async (config) => {
+      expect(await openToLook(config)).toEqual({ what: 'database', state: 'todo', says });
+      const embedded = { ...config, DATABASE_URL: undefined };
+      expect(await openToLook(embedded)).toEqual({ what: 'database', state: 'todo', says });
+    });
+  });
 });

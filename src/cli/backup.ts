@@ -1,6 +1,8 @@
 import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
+import type { App } from '../app.ts';
 import type { Config } from '../config.ts';
+import { NotMigrated } from '../db/database.ts';
 import { backUp, restore } from '../db/embedded/backup.ts';
 import { type Skipped, skipSinceBackup } from '../github/inbox/after-restore.ts';
 import { revokeAllTokens } from '../projects/store.ts';
@@ -32,7 +34,7 @@ export async function backupCommand(config: Config, args: string[]): Promise<num
 /** Runs `restore FOLDER`: replaces the embedded database and the generated keys. */
 export async function restoreCommand(config: Config, args: string[]): Promise<number> {
   const folder = folderOf(args, 'restore');
-  assertEmbedded(config, 'pg_restore --clean');
+  assertEmbedded(config, 'pg_restore (docs/upgrading.md)');
   const kept = await restore(config.DATA_DIR, folder);
   const rest = kept.map((path) => `what was there before is kept as ${path}\n`).join('');
   process.stdout.write(
@@ -44,7 +46,8 @@ export async function restoreCommand(config: Config, args: string[]): Promise<nu
 /**
  * Runs `restored [--revoke-tokens] [--without OWNER/NAME …]`: lets a restored database go on from now, and lists what it
  * skipped. Tokens that were revoked since the backup are valid again in it, unless all are revoked. Returns 1 if a repository
- * could not be read: the service would repeat what was said in it.
+ * could not be read: the service would repeat what was said in it. Never migrates.
+ * @throws Error if the database lacks migrations of this version
  */
 export async function restoredCommand(config: Config, args: string[]): Promise<number> {
   const { values } = parseArgs({
@@ -54,7 +57,7 @@ export async function restoredCommand(config: Config, args: string[]): Promise<n
       without: { type: 'string', multiple: true, default: [] },
     },
   });
-  return withApp(config, async (app) => {
+  const act = async (app: App) => {
     const revoked = values['revoke-tokens'] ? await revokeAllTokens(app.db.manager) : undefined;
     const tokens =
       revoked === undefined
@@ -62,6 +65,12 @@ export async function restoredCommand(config: Config, args: string[]): Promise<n
         : `${revoked} tokens and sessions are revoked: everybody signs in again and makes new tokens`;
     process.stdout.write(`${tokens}\n`);
     return tellSkipped(await skipSinceBackup(app, values.without));
+  };
+  return withApp(config, act, { looksOnly: true }).catch((error) => {
+    if (!(error instanceof NotMigrated)) throw error;
+    throw new Error(
+      `the database is not of this version: it lacks ${error.missing.length} migrations (first ${error.missing[0]}), and this command does not migrate, so that the version of the backup can still use it. Run "npm run restored" of that version; or, if you go on with this one, "npm run migrate" and then this again.`,
+    );
   });
 }
 

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { getCACertificates } from 'node:tls';
 import { parseArgs } from 'node:util';
 import type { App } from '../app.ts';
-import { type Composed, compose, registryFetch } from '../compose.ts';
+import { registryFetch } from '../compose.ts';
 import { type Config, ConfigError, readConfig } from '../config.ts';
 import { inMegabytes, lowBytes } from '../data-folders.ts';
 import { freeBytes } from '../db/embedded/embedded.ts';
@@ -16,10 +16,10 @@ import { setupAddress } from '../github/app/stored-app.ts';
 import { listTroubledInstallations } from '../github/store.ts';
 import { whyUnreachable } from '../host/through-proxy.ts';
 import { ModelFailed } from '../llm/model.ts';
-import { createLogger } from '../logger.ts';
 import { fetchFromGitHub, fetchFromMcp, fetchFromModel } from '../outgoing/fetch-from.ts';
 import { checkedAddress, hostRules } from '../repositories/credentials.ts';
 import { hasTitleIndex, titleIndex } from '../tasks/search-store.ts';
+import { type Finding, openToLook } from './open-to-look.ts';
 
 /** Time limit for the model server's list of models, in seconds. */
 const modelSeconds = 10;
@@ -28,7 +28,7 @@ const answerSeconds = 60;
 
 /**
  * Runs the `doctor` command: prints a line per check, with the next step where one is needed. Returns 1 if a check
- * fails, otherwise 0. With `--storage`, also prints the largest tables and how fast they grow.
+ * fails, otherwise 0. Changes no schema and no data, except that it makes a one-time address where there is no App. With `--storage`, also prints the largest tables and how fast they grow.
  */
 export async function doctor(args: string[] = []): Promise<number> {
   const { values } = parseArgs({ args, options: { storage: { type: 'boolean', default: false } } });
@@ -41,20 +41,10 @@ export async function doctor(args: string[] = []): Promise<number> {
     return 1;
   }
   print({ what: 'settings', state: 'ok', says: 'valid' });
-  const log = createLogger({ ...config, LOG_LEVEL: 'silent' });
-  let composed: Composed;
-  try {
-    composed = await compose(config, log, { attach: true, isWorker: false, stopping: new AbortController().signal });
-  } catch (error) {
-    const where = config.DATABASE_URL === undefined ? `embedded, under ${config.DATA_DIR}` : 'DATABASE_URL';
-    if (error instanceof ConfigError) print({ what: 'settings', state: 'FAIL', says: error.message });
-    else
-      print({
-        what: 'database',
-        state: 'FAIL',
-        says: `${where}: ${(error as Error).message.replace(/^DATABASE_URL: /, '')}`,
-      });
-    return 1;
+  const composed = await openToLook(config);
+  if ('state' in composed) {
+    print(composed);
+    return composed.state === 'FAIL' ? 1 : 0;
   }
   try {
     const findings = await examine(composed.app);
@@ -254,16 +244,6 @@ async function model(app: App): Promise<Finding> {
       says: `${name} answers through ${api}; add its price to MODEL_PRICES, because without it dollar budgets do not count`,
     };
   return { what, state: 'ok', says: `${name} at ${server}, through ${api}` };
-}
-
-/** One line of the `doctor` command. */
-export interface Finding {
-  what: string;
-  /** `todo` marks something that is not configured yet, which is not an error. */
-  state: 'ok' | 'todo' | 'FAIL';
-  says: string;
-  /** An address to open, printed on a separate line so that it can be copied. */
-  address?: string;
 }
 
 /** Time limit for each destination, in seconds. */

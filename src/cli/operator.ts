@@ -2,7 +2,7 @@ import { parseArgs } from 'node:util';
 import { rebuildFigures } from '../agents/figures.ts';
 import { resealMcpHeaders } from '../agents/mcp.ts';
 import type { App } from '../app.ts';
-import { compose } from '../compose.ts';
+import { type ComposeOptions, compose } from '../compose.ts';
 import type { Config } from '../config.ts';
 import { resealKeyCheck } from '../db/key-check.ts';
 import { makeNewKey } from '../db/sealed.ts';
@@ -19,13 +19,13 @@ import { resealReceiptKeys, rotateReceiptKey } from '../runs/receipts/keys.ts';
 export async function withApp<T>(
   config: Config,
   act: (app: App) => Promise<T>,
-  { toleratesOtherKey = false } = {},
+  how: Pick<ComposeOptions, 'toleratesOtherKey' | 'looksOnly'> = {},
 ): Promise<T> {
   const log = createLogger({ ...config, LOG_LEVEL: 'silent' });
   const composed = await compose(config, log, {
     attach: true,
     isWorker: false,
-    toleratesOtherKey,
+    ...how,
     stopping: new AbortController().signal,
   });
   try {

@@ -165,7 +165,25 @@ async function migrate(source: DataSource): Promise<void> {
   }
 }
 
-/** Checks that the database has all migrations of this version. @throws Error with the next step */
+/** The database lacks migrations of this version, and this process may not run them. */
+export class NotMigrated extends Error {
+  /** All that are missing, oldest first. */
+  readonly missing: string[];
+  /** Whether it has no migrations at all. */
+  readonly isNew: boolean;
+
+  constructor(missing: string[], isNew: boolean) {
+    const what = missing.length === 1 ? 'a migration' : `${missing.length} migrations`;
+    super(
+      `MIGRATE: off, but the database lacks ${what} of this version (first ${missing[0]}). Run "npm run migrate" with a role that may change tables, or set MIGRATE=on.`,
+    );
+    this.name = 'NotMigrated';
+    this.missing = missing;
+    this.isNew = isNew;
+  }
+}
+
+/** Checks that the database has all migrations of this version. @throws NotMigrated */
 async function assertMigrated(source: DataSource): Promise<void> {
   const [{ exists }]: [{ exists: boolean }] = await source.query(
     `select to_regclass('migrations') is not null as exists`,
@@ -173,11 +191,7 @@ async function assertMigrated(source: DataSource): Promise<void> {
   const done: { name: string }[] = exists ? await source.query('select name from migrations') : [];
   const isDone = new Set(done.map(({ name }) => name));
   const missing = source.migrations.map(({ name }) => name ?? '').filter((name) => !isDone.has(name));
-  if (missing.length === 0) return;
-  const what = missing.length === 1 ? 'a migration' : `${missing.length} migrations`;
-  throw new Error(
-    `MIGRATE: off, but the database lacks ${what} of this version (first ${missing[0]}). Run "npm run migrate" with a role that may change tables, or set MIGRATE=on.`,
-  );
+  if (missing.length > 0) throw new NotMigrated(missing, done.length === 0);
 }
 
 const unreachable = [

@@ -6,16 +6,22 @@ const place: SecretPlace = { table: 'key_check', row: 'only', column: 'value', p
 
 /**
  * Checks that this process has the encryption key with which the database is used. Without this, secrets that were stored
- * before could not be decrypted, and those stored from then on would need another key. The first process stores the check.
+ * before could not be decrypted, and those stored from then on would need another key. The first process stores the check,
+ * unless it `looksOnly`.
  *
  * @returns what is wrong, to complete a sentence that begins with the key's name, or undefined
  */
-export async function keyProblem(em: EntityManager, secrets: SecretBox): Promise<string | undefined> {
+export async function keyProblem(
+  em: EntityManager,
+  secrets: SecretBox,
+  { looksOnly = false } = {},
+): Promise<string | undefined> {
   const stored = await findCheck(em);
   if (stored !== undefined) return isReadable(secrets, stored) ? undefined : wrongKey([stored.keyId]);
   // Before there was a check, secrets may have been stored with another key.
   const keyIds = await listKeyIds(em);
   if (keyIds.length > 0 && !keyIds.some((keyId) => secrets.knows(keyId))) return wrongKey(keyIds);
+  if (looksOnly) return undefined;
   const { keyId, ciphertext } = secrets.seal(value, place);
   await em.query('insert into key_check (key_id, ciphertext) values ($1, $2) on conflict do nothing', [
     keyId,

@@ -78,6 +78,16 @@ export interface QueueOptions {
   ambient?: () => EntityManager | undefined;
 }
 
+/** The queue of a process that only looks: it neither connects nor takes a job. */
+export const closedQueue: Queue = {
+  send: async (_em, name) => {
+    throw new Error(`this command sends no jobs, but was to send ${name}`);
+  },
+  work: async () => {},
+  check: async () => {},
+  stop: async () => {},
+};
+
 /** Connects the queue and creates its tables if they are missing. @throws Error if it may not, and they are */
 export async function openQueue(
   url: string,
