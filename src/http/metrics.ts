@@ -14,6 +14,7 @@ export interface Metrics {
   setupSeconds: Histogram<'outcome'>;
   liveRuns: Gauge;
   githubWrites: Counter<'outcome'>;
+  githubRequests: Counter<'outcome'>;
   githubParked: Counter;
   githubQuota: Quotas;
   breakers: Counter;
@@ -36,7 +37,10 @@ export function createMetrics(): Metrics {
   const registers = [registry];
   const githubQuota = openQuotas();
   const readers = [quotaGauge(githubQuota, registers)];
-  return { registry, readers, githubQuota, ...ofServer(registers), ...ofRuns(registers) };
+  const server = ofServer(registers);
+  // Otherwise the first failure would be lost to a rate, which needs a value before.
+  for (const outcome of ['answered', 'failed']) server.githubRequests.inc({ outcome }, 0);
+  return { registry, readers, githubQuota, ...server, ...ofRuns(registers) };
 }
 
 function ofServer(registers: Registry[]) {
@@ -57,6 +61,12 @@ function ofServer(registers: Registry[]) {
     githubWrites: new Counter({
       name: 'deckhand_github_writes_total',
       help: 'Writes to the GitHub API',
+      labelNames: ['outcome'],
+      registers,
+    }),
+    githubRequests: new Counter({
+      name: 'deckhand_github_requests_total',
+      help: 'Requests to the GitHub API, with retries: answered, which refusals are, too, or failed',
       labelNames: ['outcome'],
       registers,
     }),

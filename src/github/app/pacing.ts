@@ -226,7 +226,7 @@ function assertShare({ metrics }: Pace, installationId: number): void {
 
 /** Sends the call once. When GitHub asks for a pause, parks the installation, so that all of its calls wait. */
 async function attempt<Response extends Answer>(pace: Pace, call: Call<Response>): Promise<Response> {
-  const { installationId, isWrite, isHtml, isGraphql, signal, send } = call;
+  const { installationId, isHtml, isGraphql, signal, send } = call;
   try {
     const timeout = AbortSignal.timeout(answerMs);
     const response = await send(signal === undefined ? timeout : AbortSignal.any([signal, timeout]));
@@ -235,10 +235,10 @@ async function attempt<Response extends Answer>(pace: Pace, call: Call<Response>
     if (isPage(response, isHtml)) throw new PageAnswered();
     const fault = isGraphql ? graphqlFault(response) : undefined;
     if (fault !== undefined) throw fault;
-    if (isWrite) pace.metrics.githubWrites.inc({ outcome: 'ok' });
+    count(pace, call);
     return response;
   } catch (error) {
-    if (isWrite) pace.metrics.githubWrites.inc({ outcome: 'failed' });
+    count(pace, call, error);
     const pauseSeconds = pauseAsked(error);
     if (pauseSeconds !== undefined && !(error instanceof GraphqlLimited)) {
       pace.metrics.githubParked.inc();
@@ -246,6 +246,13 @@ async function attempt<Response extends Answer>(pace: Pace, call: Call<Response>
     }
     throw error;
   }
+}
+
+function count<Response>({ metrics }: Pace, { isWrite, signal }: Call<Response>, error?: unknown): void {
+  if (isWrite) metrics.githubWrites.inc({ outcome: error === undefined ? 'ok' : 'failed' });
+  // Nobody waits for the answer any more.
+  if (error !== undefined && signal?.aborted) return;
+  metrics.githubRequests.inc({ outcome: error !== undefined && isTransientError(error) ? 'failed' : 'answered' });
 }
 
 /** Returns whether a successful response is a web page. Rendered Markdown never begins like one. */

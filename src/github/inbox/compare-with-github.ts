@@ -1,11 +1,14 @@
 import type { App } from '../../app.ts';
 import type { PullRequestRow } from '../../db/tables/task.ts';
+import { isRefusedWith } from '../../outgoing/github-errors.ts';
 import { queueMirror, recheckTask } from '../../tasks/move.ts';
 import { findTask } from '../../tasks/store.ts';
+import { noteCompared } from '../../worker/lease/figures.ts';
 import { type Reconciliation, reconcile } from '../../worker/lease/reconcile.ts';
 import { sweepRefs } from '../../worker/publish/sweep-refs.ts';
 import { type Place, placeOfRepository } from '../app/place.ts';
 import { labelChanged, labellerOf } from '../commands/labels.ts';
+import { heardUntil } from '../delivery-store.ts';
 import { keepComments } from '../diff/keep-comments.ts';
 import { eachApart, eachThenFail } from '../each-apart.ts';
 import { lookAtChecks } from '../follow/checks.ts';
@@ -39,14 +42,19 @@ type Recovered = Reconciliation['recovered'];
  * runs. Each project has a job of its own, so that one with much to compare, or with a silent model, delays no other.
  */
 export async function reconcileAll(app: App, trigger: Reconciliation['trigger']): Promise<void> {
-  for (const projectId of await listProjectsToCompare(app.db.manager, null))
-    await app.queue.send(undefined, 'compare', { projectId }, { key: projectId });
+  const projectIds = await listProjectsToCompare(app.db.manager, null);
+  if (projectIds.length === 0) await noteCompared(app.db.manager);
+  for (const projectId of projectIds) await app.queue.send(undefined, 'compare', { projectId }, { key: projectId });
   await reconcile(app, trigger, null);
 }
 
-/** Compares a project with GitHub. If statuses were out of date, a scheduled reconciliation names the tasks. */
+/**
+ * Compares a project with GitHub. If statuses were out of date, a scheduled reconciliation names the tasks. If GitHub could not
+ * be asked, `deckhand_last_sweep_timestamp_seconds` stays, so that the alert about it fires.
+ */
 export async function compareJob(app: App, projectId: string): Promise<void> {
-  const caughtUp = await compareProject(app, projectId);
+  const { caughtUp, hasAnswer } = await compareProject(app, projectId);
+  if (hasAnswer) await noteCompared(app.db.manager);
   if (caughtUp.length > 0) await reconcile(app, 'scheduled', null, caughtUp);
 }
 
@@ -68,7 +76,7 @@ async function reconcileNow(app: App, userId: string): Promise<Reconciliation> {
   const caughtUp: Recovered = [];
   const projectIds = await listProjectsToCompare(app.db.manager, userId);
   const about = (projectId: string) => ({ projectId });
-  await eachApart(app, projectIds, about, async (id) => caughtUp.push(...(await compareProject(app, id))));
+  await eachApart(app, projectIds, about, async (id) => caughtUp.push(...(await compareProject(app, id)).caughtUp));
   return reconcile(app, 'manual', userId, caughtUp);
 }
 
@@ -86,28 +94,44 @@ interface Pass {
   /** Comparisons without news that are left. */
   unasked: number;
   caughtUp: Recovered;
+  /** Whether GitHub has answered at all, and whether something was not compared because it did not. */
+  hasAnswer: boolean;
+  hasFailed: boolean;
   isOver(): boolean;
 }
 
+/** Notes why something was not compared. What GitHub refuses to show is an answer, too; a limit, or a refused key, is none. */
+function noteFailure(pass: Pass, error: unknown): void {
+  if (isRefusedWith(error, 403, 404, 410, 422, 451)) pass.hasAnswer = true;
+  else pass.hasFailed = true;
+}
+
 /** Compares the tasks of a project with GitHub. A lock lets one call run at a time. Returns those that were out of date. */
-async function compareProject(app: App, projectId: string): Promise<Recovered> {
+async function compareProject(app: App, projectId: string): Promise<{ caughtUp: Recovered; hasAnswer: boolean }> {
   const caughtUp: Recovered = [];
+  let hasAnswer = false;
   await app.db.withLock(`compare ${projectId}`, async () => {
     const end = performance.now() + passMs;
     const isOver = () => performance.now() >= end || app.stopping.aborted;
-    const pass = { unasked: unaskedComparisons, caughtUp, isOver };
+    const pass: Pass = { unasked: unaskedComparisons, caughtUp, hasAnswer: false, hasFailed: false, isOver };
     const about = (repositoryId: string) => ({ repositoryId });
+    const noted = (compared: Promise<void>) =>
+      compared.catch((error) => {
+        noteFailure(pass, error);
+        throw error;
+      });
     const repositoryIds = await listInstalledRepositories(app.db.manager, projectId);
-    await eachApart(app, repositoryIds, about, (repositoryId) => compareRepository(app, repositoryId, pass));
+    await eachApart(app, repositoryIds, about, (repositoryId) => noted(compareRepository(app, repositoryId, pass)));
     const connected = await listConnectedRepositories(app.db.manager, projectId);
     await eachApart(app, connected, about, (repositoryId) =>
-      compareConnected(app, repositoryId, (work, read) => compareWithin(app, pass, work, read)),
+      noted(compareConnected(app, repositoryId, (work, read) => compareWithin(app, pass, work, read))),
     );
+    hasAnswer = pass.hasAnswer || !pass.hasFailed;
     await syncMilestones(app, projectId).catch((error) =>
       app.log.warn({ err: error, projectId }, 'milestones could not be compared with GitHub'),
     );
   });
-  return caughtUp;
+  return { caughtUp, hasAnswer };
 }
 
 async function compareRepository(app: App, repositoryId: string, pass: Pass): Promise<void> {
@@ -116,6 +140,7 @@ async function compareRepository(app: App, repositoryId: string, pass: Pass): Pr
   // If one part fails, the others are still compared.
   const part = <T>(what: string, act: () => Promise<T>) =>
     act().catch((error) => {
+      noteFailure(pass, error);
       app.log.warn({ err: error, repositoryId }, `${what} could not be compared with GitHub`);
       return undefined;
     });
@@ -124,7 +149,9 @@ async function compareRepository(app: App, repositoryId: string, pass: Pass): Pr
   await part('pull requests', () => reviewMissed(app, place, pass.isOver));
   await part('proofs of pull requests', () => proveMissed(app, place, pass.isOver));
   await part('collisions', () => lookAtForeignPulls(app, place));
+  const asksForComments = (await heardUntil(app.db.manager, repositoryId)) !== undefined;
   const touched = await part('comments', () => catchUp(app, place, pass.isOver));
+  if (asksForComments && touched !== undefined) pass.hasAnswer = true;
   const { due, others } = chooseWork(await listOpenWork(app.db.manager, repositoryId), touched, pass.unasked);
   pass.unasked -= due.filter((work) => !isTouched(work, touched)).length;
   for (const work of due) {
@@ -169,8 +196,14 @@ interface SeenIssue {
 async function compareWithin(app: App, pass: Pass, work: OpenWork, read: () => Promise<void>): Promise<boolean> {
   if (pass.isOver() || pass.unasked <= 0) return false;
   pass.unasked -= 1;
-  await read().catch((error) =>
-    app.log.warn({ err: error, taskId: work.taskId }, 'a task could not be compared with GitHub'),
+  await read().then(
+    () => {
+      pass.hasAnswer = true;
+    },
+    (error) => {
+      noteFailure(pass, error);
+      app.log.warn({ err: error, taskId: work.taskId }, 'a task could not be compared with GitHub');
+    },
   );
   pass.caughtUp.push(...(await changeOf(app, work)));
   return true;

@@ -25,10 +25,26 @@ async function oldestClaimable(em: EntityManager, maxPerProject: number): Promis
   return seconds;
 }
 
-/** Returns when all tasks were last compared, in seconds since 1970; undefined before the first time. */
+/** The mark of the last comparison in which GitHub answered. */
+const comparedMark = 'compared with GitHub';
+
+/** Notes that tasks were compared with GitHub, or that there is none to compare. */
+export async function noteCompared(em: EntityManager): Promise<void> {
+  await em.query(`insert into read_marks (name, mark) values ($1, '') on conflict (name) do update set at = now()`, [
+    comparedMark,
+  ]);
+}
+
+/**
+ * Returns when stuck runs were last recovered and tasks compared with GitHub, in seconds since 1970; undefined before the first
+ * time. A comparison without an answer of GitHub does not count. If none has counted yet, it is the time of the first.
+ */
 async function lastSweep(em: EntityManager): Promise<number | undefined> {
   const [{ seconds }]: [{ seconds: number | null }] = await em.query(
-    `select extract(epoch from max(finished_at))::float8 as seconds from reconciliations where trigger <> 'manual'`,
+    `select extract(epoch from least(max(finished_at), coalesce(
+       (select at from read_marks where name = $1), min(finished_at))))::float8 as seconds
+     from reconciliations where trigger <> 'manual'`,
+    [comparedMark],
   );
   return seconds ?? undefined;
 }
@@ -58,7 +74,7 @@ export function figuresOfDatabase(app: Pick<App, 'metrics' | 'db' | 'config'>, w
   });
   const swept = new Gauge({
     name: 'deckhand_last_sweep_timestamp_seconds',
-    help: 'When all tasks were last compared and stuck runs recovered, reported by one worker',
+    help: 'When tasks were last compared with GitHub and stuck runs recovered, reported by one worker',
     registers,
   });
   return {
