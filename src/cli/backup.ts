@@ -35,8 +35,11 @@ export async function backupCommand(config: Config, args: string[]): Promise<num
 export async function restoreCommand(config: Config, args: string[]): Promise<number> {
   const folder = folderOf(args, 'restore');
   assertEmbedded(config, 'pg_restore (docs/upgrading.md)');
-  const kept = await restore(config.DATA_DIR, folder);
-  const rest = kept.map((path) => `what was there before is kept as ${path}\n`).join('');
+  const { kept, presentKeys } = await restore(config.DATA_DIR, folder);
+  const rest = [
+    ...kept.map((path) => `what was there before is kept as ${path}\n`),
+    ...presentKeys.map((path) => `the backup has no key of this name, so the present one stays: ${path}\n`),
+  ].join('');
   process.stdout.write(
     `the backup is restored\n${rest}before you start the service, run "npm run restored", or it repeats commands since the backup\n`,
   );

@@ -1,5 +1,15 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -132,7 +142,7 @@ test('a backup of a running database has what was committed before its end, and 
   await running.stop();
   await expect(restore(dataDir, root)).rejects.toThrow('is no backup');
   writeFileSync(join(dataDir, 'encryption.key'), 'another key');
-  const kept = await restore(dataDir, folder);
+  const { kept } = await restore(dataDir, folder);
   expect(kept).toEqual(expect.arrayContaining([expect.stringMatching(/postgres\.before-restore-/)]));
   expect(readFileSync(join(dataDir, 'encryption.key'), 'utf8')).toBe('the key then');
   const restored = await startEmbedded({ dataDir, unsafe: true });
@@ -142,4 +152,24 @@ test('a backup of a running database has what was committed before its end, and 
   await restored.stop();
   await backUp(dataDir, `${folder}-2`);
   expect(statSync(`${folder}-2`).mode & 0o777).toBe(0o700);
+});
+
+test('a restore without the keys of the backup leaves the present ones, or is refused before it changes anything', async () => {
+  const [dataDir, folder] = [join(root, 'with-keys'), join(root, 'backup-without-keys')];
+  const running = await startEmbedded({ dataDir, unsafe: true });
+  writeFileSync(join(dataDir, 'encryption.key'), 'the key');
+  await ask(running.url, 'create table kept as select 7 n');
+  await backUp(dataDir, folder);
+  await running.stop();
+  renameSync(join(folder, 'keys'), `${folder}-keys`);
+  const { kept, presentKeys } = await restore(dataDir, folder);
+  expect(kept).toEqual([expect.stringMatching(/postgres\.before-restore-/)]);
+  expect(presentKeys).toEqual([join(dataDir, 'encryption.key'), join(dataDir, 'postgres.password')]);
+  expect(readFileSync(join(dataDir, 'encryption.key'), 'utf8')).toBe('the key');
+  const restored = await startEmbedded({ dataDir, unsafe: true });
+  expect(await ask(restored.url, 'select n from kept')).toBe('7');
+  await restored.stop();
+  const elsewhere = join(root, 'elsewhere');
+  await expect(restore(elsewhere, folder)).rejects.toThrow(`put the folder "keys" that "npm run backup" wrote back`);
+  expect(readdirSync(elsewhere)).toEqual([]);
 });

@@ -3,8 +3,9 @@ import { dirname, join } from 'node:path';
 import pg from 'pg';
 import { clusterFolder, clusterUid, holdFolder, startEmbedded } from './embedded.ts';
 
+const passwordFile = 'postgres.password';
 /** The files in the data folder without which a restored database could not be used. */
-const keyFiles = ['jwt.secret', 'encryption.key', 'encryption.key.previous', 'postgres.password'];
+const keyFiles = ['jwt.secret', 'encryption.key', 'encryption.key.previous', passwordFile];
 
 /** Folders whose contents belong to a running server (postgresql.org, "Making a Base Backup Using the Low Level API"). */
 const emptied = new Set([
@@ -72,12 +73,20 @@ function unlessMissing(error: { code?: string }): void {
   if (error.code !== 'ENOENT') throw error;
 }
 
+/** What a restore left in the data folder. */
+export interface Restored {
+  /** The paths of what was there before. */
+  kept: string[];
+  /** The present keys that stay, because the backup does not have them: its folder `keys` may be kept elsewhere. */
+  presentKeys: string[];
+}
+
 /**
  * Replaces the embedded database and the generated keys of a data folder by those of a backup, and lets the database
- * recover. What was there before is kept beside it. Returns the paths of what was kept.
- * @throws Error if a service uses the folder, or `source` is no backup
+ * recover. What was there before is kept beside it. A key that the backup does not have stays as it is.
+ * @throws Error if a service uses the folder, `source` is no backup, or nobody has the password of its database
  */
-export async function restore(dataDir: string, source: string): Promise<string[]> {
+export async function restore(dataDir: string, source: string): Promise<Restored> {
   const version = await readFile(join(source, 'database', 'PG_VERSION'), 'utf8').catch(() => undefined);
   if (version === undefined || !(await exists(join(source, 'database', 'backup_label'))))
     throw new Error(`${source} is no backup; give a folder that "npm run backup" wrote`);
@@ -85,7 +94,9 @@ export async function restore(dataDir: string, source: string): Promise<string[]
   const release = await holdFolder(dataDir);
   if (release === undefined) throw new Error(`a service uses ${dataDir}; stop it before you restore`);
   const kept: string[] = [];
+  const presentKeys: string[] = [];
   try {
+    await assertPassword(dataDir, source);
     const dir = await clusterFolder(dataDir);
     const aside = `before-restore-${new Date().toISOString().replace(/[:.]/g, '-')}`;
     const setAside = async (path: string) => {
@@ -101,15 +112,24 @@ export async function restore(dataDir: string, source: string): Promise<string[]
     await setAside(dir);
     await rename(making, dir);
     for (const name of keyFiles) {
-      await setAside(join(dataDir, name));
-      const key = join(source, 'keys', name);
-      if (await exists(key)) await copyFile(key, join(dataDir, name));
+      const [key, present] = [join(source, 'keys', name), join(dataDir, name)];
+      if (await exists(key)) {
+        await setAside(present);
+        await copyFile(key, present);
+      } else if (await exists(present)) presentKeys.push(present);
     }
   } finally {
     await release();
   }
   await (await startEmbedded({ dataDir })).stop();
-  return kept;
+  return { kept, presentKeys };
+}
+
+/** Checks that somebody has the password of the database in a backup. Otherwise nobody could connect to it. */
+async function assertPassword(dataDir: string, source: string): Promise<void> {
+  const [inBackup, present] = [join(source, 'keys', passwordFile), join(dataDir, passwordFile)];
+  if (!(await exists(inBackup)) && !(await exists(present)))
+    throw new Error(`requires ${inBackup}; put the folder "keys" that "npm run backup" wrote back into ${source}`);
 }
 
 async function giveTo(path: string, uid: number | undefined): Promise<void> {
