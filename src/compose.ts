@@ -45,6 +45,7 @@ import { measured } from './llm/measured.ts';
 import type { ModelSource } from './llm/model.ts';
 import { type ModelServer, openaiModels } from './llm/openai.ts';
 import { withReadableErrors } from './llm/refusals/failure.ts';
+import { logFailure } from './logger.ts';
 import { fetchFromGitHub, fetchFromModel } from './outgoing/fetch-from.ts';
 import { fittingTexts } from './outgoing/fit-texts.ts';
 import { type Mail, openMail } from './outgoing/mail.ts';
@@ -225,7 +226,7 @@ function openQueueOf(config: Config, url: string, { isWorker }: ComposeOptions, 
     mayMigrate: config.MIGRATE === 'on',
     tenantOf,
     Client: PooledClient,
-    onError: (error, what) => log.error({ err: error }, `${what} failed`),
+    onError: (error, what) => logFailure(log, error, what),
     ambient: db.ambient,
   });
 }

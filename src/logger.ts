@@ -2,8 +2,8 @@ import pino, { type DestinationStream, type LogFn, type Logger } from 'pino';
 import { PinoPretty } from 'pino-pretty';
 import type { Config } from './config.ts';
 import { isDatabaseAway } from './db/database.ts';
-import { unreachableHost } from './outgoing/github-errors.ts';
-import { logFields } from './tracing/traced.ts';
+import { saysOfGitHub, unreachableHost } from './outgoing/github-errors.ts';
+import { logFields, logFieldsOf } from './tracing/traced.ts';
 
 /** Paths of properties that may contain a secret. They are removed from the log. */
 const secretPaths = ['token', 'password', 'authorization', 'privateKey', 'secret', 'headers', 'request', 'response'];
@@ -27,6 +27,15 @@ export function createLogger(
   return isTerminal
     ? pino(options, PinoPretty({ sync: true, translateTime: 'SYS:HH:MM:ss', ignore: 'pid,hostname' }))
     : pino(options, destination);
+}
+
+/**
+ * Logs that a part of the service failed, with the ids of what it was working on, although that is over, and with what GitHub
+ * has to do with it.
+ */
+export function logFailure(log: Logger, error: unknown, what: string): void {
+  const github = saysOfGitHub(error);
+  log.error({ ...logFieldsOf(error), err: error }, `${what} failed${github === undefined ? '' : `: ${github}`}`);
 }
 
 /** After this pause without errors of a server that was away, the next one is logged again. */

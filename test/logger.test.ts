@@ -1,5 +1,6 @@
 import { execFileSync } from 'node:child_process';
-import { createLogger } from '../src/logger.ts';
+import { createLogger, logFailure } from '../src/logger.ts';
+import { noTraces, type Span, within } from '../src/tracing/traced.ts';
 
 /**
  * Returns what a logger prints for errors with tokens in every place where GitHub's and the model's errors contain
@@ -65,4 +66,30 @@ test('while GitHub cannot be reached, one error is logged, but each of its answe
   for (const n of [1, 2]) log.warn({ err: failed('api.github.com', { response }) }, `answer ${n}`);
   log.warn({ err: failed('api.github.com') }, 'still away');
   expect(lines).toEqual(['job mirror failed', 'another host', 'answer 1', 'answer 2']);
+});
+
+test('the line of a failed job has the ids of its work, which is over, and names GitHub', async () => {
+  const lines: Record<string, unknown>[] = [];
+  const log = createLogger({ LOG_LEVEL: 'info' }, false, { write: (line) => void lines.push(JSON.parse(line)) });
+  const fail = (error: Error) => async () => {
+    throw error;
+  };
+  const github = (more: object) => Object.assign(new Error('no'), { name: 'HttpError', status: 500 }, more);
+  const inJob = { name: 'job mirror', kind: 'consumer', ids: { taskId: 'task_1' } } as const;
+  const outer = noTraces.begin(inJob, fail(github({ request: { url: 'https://gh.example/x' } })));
+  await outer.catch((error) => logFailure(log, error, 'job mirror'));
+  const span = { traceId: 'abc', end: () => {} } as unknown as Span;
+  const inner = within(undefined, { taskId: 'task_2' }, () =>
+    within(span, { runId: 'run_2' }, fail(github({ status: 502, response: {} }))),
+  );
+  await inner.catch((error) => logFailure(log, error, 'job diff'));
+  logFailure(log, new TypeError('x'), 'queue');
+  expect(lines).toEqual([
+    expect.objectContaining({ taskId: 'task_1', msg: 'job mirror failed: GitHub cannot be reached at gh.example' }),
+    expect.objectContaining({
+      ...{ taskId: 'task_2', runId: 'run_2', traceId: 'abc' },
+      msg: 'job diff failed: GitHub answered HTTP 502',
+    }),
+    expect.objectContaining({ msg: 'queue failed' }),
+  ]);
 });

@@ -36,6 +36,14 @@ export function unreachableHost(error: unknown): string | undefined {
   return URL.parse(request?.url ?? '')?.host;
 }
 
+/** Says that GitHub could not be reached or what it answered; undefined for errors that are not about it. */
+export function saysOfGitHub(error: unknown): string | undefined {
+  const { name, status } = error as { name?: string; status?: number };
+  if (name !== 'HttpError' || status === undefined) return undefined;
+  const host = unreachableHost(error);
+  return host === undefined ? `GitHub answered HTTP ${status}` : `GitHub cannot be reached at ${host}`;
+}
+
 /** Returns whether GitHub refused permanently with one of these statuses, and not because of a rate limit. */
 export function isRefusedWith(error: unknown, ...statuses: number[]): boolean {
   const { status } = error as { status?: number };

@@ -49,13 +49,19 @@ interface Current {
 
 const storage = new AsyncLocalStorage<Current>();
 
+/** A property of errors: for what they were thrown, because they may be logged where that is over. */
+const thrownFor = Symbol('thrown for');
+
 /** Does some work in a span, which ends with it, and for the ids of a beginning. */
 export async function within<T>(span: Span | undefined, ids: LogIds = {}, work: () => Promise<T>): Promise<T> {
+  const current = { ids: { ...storage.getStore()?.ids, ...ids }, span };
   try {
-    const result = await storage.run({ ids: { ...storage.getStore()?.ids, ...ids }, span }, work);
+    const result = await storage.run(current, work);
     span?.end();
     return result;
   } catch (error) {
+    if (error instanceof Error && !(thrownFor in error) && Object.isExtensible(error))
+      Object.defineProperty(error, thrownFor, { value: fieldsOf(current) });
     span?.end({ error });
     throw error;
   }
@@ -90,6 +96,14 @@ export function currentSpan(): Span | undefined {
 
 /** Returns what each line of the log says about the current work. */
 export function logFields(): LogIds & { traceId?: string } {
-  const { ids, span } = storage.getStore() ?? {};
+  return fieldsOf(storage.getStore());
+}
+
+/** Returns what a line of the log says about the work in which an error was thrown, if that is known. */
+export function logFieldsOf(error: unknown): LogIds & { traceId?: string } {
+  return (error as { [thrownFor]?: ReturnType<typeof logFields> } | undefined)?.[thrownFor] ?? {};
+}
+
+function fieldsOf({ ids, span }: Partial<Current> = {}): LogIds & { traceId?: string } {
   return { ...ids, ...(span === undefined ? {} : { traceId: span.traceId }) };
 }
