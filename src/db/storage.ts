@@ -16,9 +16,9 @@ export async function readStorage(
   most: number,
 ): Promise<{ countedSince: Date; tables: TableSize[] }> {
   const [{ countedSince }]: [{ countedSince: Date }] = await em.query(
+    // PostgreSQL does not say when a database was made. The first user is made by its first token or sign-in.
     `select coalesce((select stats_reset from pg_stat_database where datname = current_database()),
-       (select min(applied.at) from (select to_timestamp(timestamp / 1000.0) as at from migrations) applied),
-       pg_postmaster_start_time()) as "countedSince" /* not null */`,
+       (select min(created_at) from users), pg_postmaster_start_time()) as "countedSince" /* not null */`,
   );
   const tables: TableSize[] = await em.query(
     `select case s.schemaname when 'public' then s.relname else s.schemaname || '.' || s.relname end as name /* not null */,
