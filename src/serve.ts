@@ -20,7 +20,7 @@ import { follow } from './http/events.ts';
 import { allAnswered, httpServer } from './http/limits/listener.ts';
 import { serveMetrics } from './http/metrics.ts';
 import { dashboard } from './http/pages.ts';
-import { readiness } from './http/readiness.ts';
+import { type Readiness, readiness } from './http/readiness.ts';
 import { createServer } from './http/server.ts';
 import { scheduleOf, wakeNotices, workersOf } from './jobs.ts';
 import { createLogger } from './logger.ts';
@@ -67,18 +67,19 @@ export async function serve(config: Config): Promise<number> {
   const [drain, stop] = [new AbortController(), new AbortController()];
   // Somebody who presses Ctrl-C has no load balancer, and does not want to wait.
   process.once('SIGINT', () => stop.abort(new Error('SIGINT')));
+  const log = createLogger(config);
   // Orchestrators may send it again while requests end.
   process.on('SIGTERM', () => {
     if (drain.signal.aborted) return;
     drain.abort(new Error('SIGTERM'));
     const seconds = config.ROLE === 'worker' ? 0 : config.DRAIN_SECONDS;
+    if (seconds > 0) log.info(`SIGTERM: not ready any more, and stopping in ${seconds} s (DRAIN_SECONDS)`);
     setTimeout(() => stop.abort(new Error('SIGTERM')), seconds * 1000);
   });
   process.once('uncaughtException', (error) => {
     stop.abort(new Crash(error));
     setTimeout(() => process.exit(1), crashMs).unref();
   });
-  const log = createLogger(config);
   stop.signal.addEventListener('abort', () => setTimeout(() => endNow(log), stopMs).unref());
   await serveUntilStopped(config, log, stop, drain.signal);
   return 0;
@@ -107,12 +108,13 @@ export async function serveUntilStopped(
   let stopHeartbeat = async () => {};
   let schedule: { stop(): Promise<void> } | undefined;
   try {
+    const isReady = readiness(app);
     if (config.ROLE !== 'worker') {
-      const server = await listen(app);
+      const server = await listen(app, isReady);
       answered = allAnswered(server);
       servers.push(server);
     }
-    const health = healthOf(app);
+    const health = healthOf(app, isReady);
     const metrics = await serveMetrics(app.metrics, config, health).catch(({ code }) => {
       const { METRICS_HOST: host, METRICS_PORT: port } = config;
       log.warn(
@@ -155,8 +157,7 @@ function whenStopped(signal: AbortSignal, log: Logger): Promise<void> {
 }
 
 /** Returns a function that determines the state of the process for its health check. */
-function healthOf(app: App): () => Promise<string> {
-  const isReady = readiness(app);
+function healthOf(app: App, isReady: () => Promise<Readiness>): () => Promise<string> {
   return async () => {
     const status = await isReady();
     if (status === 'ok') await app.queue.check();
@@ -176,13 +177,13 @@ export function pagesOf(app: App): RequestHandler[] {
   ];
 }
 
-async function listen(app: App): Promise<Server> {
+async function listen(app: App, isReady: () => Promise<Readiness>): Promise<Server> {
   const { HOST, PORT } = app.config;
   const setup = await setupAddress(app);
   const webhooks = { path: webhookPath, handler: webhookReceiver(app) };
   // Behind a proxy all connections come from one address.
   const limits = app.config.TRUST_PROXY > 0 ? { maxOfAddress: Number.POSITIVE_INFINITY } : {};
-  const server = httpServer(createServer(app, routes, { pages: pagesOf(app), webhooks }), limits);
+  const server = httpServer(createServer(app, routes, { pages: pagesOf(app), webhooks, isReady }), limits);
   return new Promise((resolve, reject) => {
     server.once('error', (error) => reject(explained(error, HOST, PORT)));
     server.listen(PORT, HOST, () => {

@@ -12,7 +12,7 @@ import { anonymousLimit } from './limits/rate-limit.ts';
 import { userLines } from './limits/user-line.ts';
 import { mcpEndpoint, metadataPath, resourceMetadata } from './mcp/endpoint.ts';
 import { operation } from './operation.ts';
-import { readiness } from './readiness.ts';
+import { type Readiness, readiness } from './readiness.ts';
 import type { Method, Route } from './route.ts';
 
 /**
@@ -56,6 +56,8 @@ export interface Extras {
   webhooks?: { path: string; handler: RequestHandler };
   /** Sign-in, setup and the dashboard. */
   pages?: RequestHandler[];
+  /** The check of the process, so that a change of the database's state is logged once; by default one of its own. */
+  isReady?: () => Promise<Readiness>;
 }
 
 /** Creates the Express app: health checks, webhooks, pages, and every declared route under /api/v1. */
@@ -72,7 +74,7 @@ export function createServer(app: App, routes: Route[], extras: Extras = {}): Ex
   server.use(compressed());
   const anonymous = anonymousLimit(app.config);
   server.get('/healthz', (_req, res) => res.json({ status: 'ok' }));
-  const isReady = readiness(app);
+  const isReady = extras.isReady ?? readiness(app);
   server.get('/readyz', async (_req, res) => {
     const status = await isReady();
     res.status(status === 'ok' ? 200 : 503).json({ status });

@@ -106,6 +106,9 @@ test('on SIGTERM a web process is not ready for DRAIN_SECONDS, while it still an
     expect([health.status, health.headers.get('connection')]).toEqual([200, 'close']);
     expect(await web.service.api(token, 'GET', '/me')).toMatchObject({ login: 'octocat' });
     expect(await gone).toEqual([0, null]);
+    const [draining = '', stopping = ''] = web.service.log().trim().split('\n').slice(-2);
+    expect(draining).toContain('SIGTERM: not ready any more, and stopping in 2 s');
+    expect(stopping).toContain('"msg":"stopping"');
     expect(await told).toMatch(/^retry: \d{1,4}\n\n$/m);
   } finally {
     await web.close();
