@@ -74,17 +74,17 @@ type Line = (userId: string, client: Socket) => Promise<Leave>;
 export interface OperationParts {
   /** Returns the id of the caller's token. @throws AppError 401, 403, 429 */
   tokenIdOf: (req: Request, res: Response, declared: Route) => Promise<string>;
-  /** The lines of requests that hold a connection to the database, and of those that wait for GitHub or a git host. */
+  /** The lines of requests that hold a connection to the database, and of reads that wait for GitHub or a git host. */
   lines: { quick: Line; waiting: Line };
 }
 
 /**
- * Returns the line of a request. Those that wait have one of their own, so that a silent host delays no other request. Without it,
- * hundreds of large answers of GitHub would be in memory at once. A model has a stricter limit, and public routes have no user.
+ * Returns the line of a request. Reads that wait have one of their own, so that a silent host delays no other request. Without it,
+ * hundreds of large answers of GitHub would be in memory at once. Writes that wait are few or have stricter limits.
  */
-function lineOf({ access, costs }: Route, isWaiting: boolean, { quick, waiting }: OperationParts['lines']): Line {
+function lineOf({ method, access }: Route, isWaiting: boolean, { quick, waiting }: OperationParts['lines']): Line {
   if (!isWaiting) return quick;
-  return access.kind === 'public' || costs === 'model' ? async () => () => {} : waiting;
+  return method === 'get' && access.kind !== 'public' ? waiting : async () => () => {};
 }
 
 /** A request that may change something. What callers say about their own traces is ignored, because anybody can say it. */
