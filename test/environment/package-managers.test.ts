@@ -115,6 +115,15 @@ test.each([
     'yarn',
     {
       'yarn.lock': berry(
+        'a@npm:1.0.0',
+        '  dependenciesMeta:\n    b:\n      optional: true\n  conditions: (os=linux | os=darwin) & cpu=x64\n  linkType: hard\n\n"b@npm:^1, b@npm:2":\n  version: 2.0.0\n',
+      ),
+    },
+  ],
+  [
+    'yarn',
+    {
+      'yarn.lock': berry(
         'a@patch:a@npm%3A1.3.0#./.yarn/patches/a.patch::version=1.3.0&hash=3a&locator=own%40workspace%3A.',
       ),
     },
@@ -190,6 +199,24 @@ test.each([
     /unusual/,
   ],
   ['yarn', { 'yarn.lock': berry('a@npm:1.0.0', depends('u/r')) }, /unusual/],
+  ...[
+    '  dependencies:\n\n    b: "exec:./x.js"\n',
+    '  dependencies:\n# x\n    b: "exec:./x.js"\n',
+    '  dependencies: {b: "exec:./x.js"}\n',
+    '  dependencies:\n   b: "exec:./x.js"\n',
+    '  dependencies:\n    ? b\n    : "exec:./x.js"\n',
+    '  dependencies: &x\n    b: "exec:./x.js"\n',
+    '  dependencies:\n    b: !!str exec:./x.js\n',
+    "  dependencies:\n    b: 'exec:./x.js'\n",
+    '  dependencies:\n    b: >-\n      exec:./x.js\n',
+    '  dependencies:\n    b: "exec:/proc/self/cwd/x.js"\n',
+  ].map((more): [string, Record<string, string>, RegExp] => [
+    'yarn',
+    { 'yarn.lock': berry('a@npm:1.0.0', more) },
+    /unusual/,
+  ]),
+  ['yarn', range('portal:./x::locator=b@exec:./x.js'), /"portal:/],
+  ['yarn', range('link:./x::locator=b%40exec%3A./x.js'), /"link:/],
   ['yarn', { 'yarn.lock': berry('a@npm:1.0.0', depends('https://example.org/a.git')) }, /unusual/],
   ['yarn', { 'yarn.lock': berry('a@npm:1.0.0', '  dependencies:\n    b: *x\n') }, /unusual/],
   ['yarn', { 'yarn.lock': berry('a@patch:b%40exec%3A./x.js@npm%3A1#y.patch') }, /unusual/],
@@ -199,6 +226,7 @@ test.each([
     /unusual/,
   ],
   ['yarn', { 'yarn.lock': berry('a@patch:a@npm%3A1#./y.patch::locator=x%252525252540exec%25252525253A') }, /unusual/],
+  ['yarn', { 'yarn.lock': berry('a@patch:a@npm%3A1#./y.patch::locator=x%40u%2Fr%23commit%3D0') }, /unusual/],
   ['yarn', range('exec:./sub/go.mod'), /^package\.json: .*"exec:/],
   ['yarn', range('exec:./x.js', 'resolutions'), /"exec:/],
   ['yarn', range('patch:a@exec%3A./x.js#x.patch'), /"patch:/],

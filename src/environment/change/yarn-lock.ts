@@ -10,6 +10,32 @@ export function formatOfYarn(text: string): string | undefined {
 /** Protocols of what Yarn gets from a registry or from the repository itself, and `patch:`, whose parts have protocols of their own. */
 const usualProtocols = new Set(['npm', 'workspace', 'link', 'portal', 'patch', 'catalog']);
 
+/** A name or a value, as Yarn writes it: in quotation marks, or without if no character needs them. */
+const [name, value] = [String.raw`("[^"\\\n]+"|[\w./-]+)`, String.raw`("[^"\\\n]*"|[\w^~<>=./(][^"'#\\\n]*)`];
+/** Each line of a lock file, as Yarn writes it. YAML has many other ways to say the same. */
+const usualLine = new RegExp(
+  [
+    '(#.*)?',
+    '__metadata:',
+    String.raw`"[^"\\\n]+":`,
+    String.raw`\? "[^"\\\n]+"`,
+    ':',
+    ` {2}(version|cacheKey|resolution|languageName|linkType|checksum|conditions): ${value}`,
+    ' {2}(bin|dependencies|peerDependencies|dependenciesMeta|peerDependenciesMeta):',
+    ` {4}${name}: ${value}`,
+    ` {4}${name}:`,
+    ' {6}(optional|built|unplugged): (true|false)',
+  ]
+    .map((line) => `^${line}$`)
+    .join('|'),
+);
+
+/** Returns whether a lock file has only lines that Yarn writes. An empty line or a comment stands between entries only. */
+function isUsuallyWritten(text: string): boolean {
+  const lines = text.split('\n');
+  return lines.every((line, i) => usualLine.test(line) && (!/^(#|$)/.test(line) || !lines[i + 1]?.startsWith(' ')));
+}
+
 /** Returns whether a lock file of a later Yarn has only references that run nothing while they are fetched, written as Yarn does. */
 export function isUsualLock(text: string): boolean {
   const resolutions = text.match(/resolution/g)?.length ?? 0;
@@ -18,13 +44,17 @@ export function isUsualLock(text: string): boolean {
   );
   const plain = decoded(text);
   return (
+    isUsuallyWritten(text) &&
     resolutions === (usual?.length ?? 0) &&
-    !text.includes('\\') &&
     plain !== undefined &&
     protocolsIn(plain).every((protocol) => usualProtocols.has(protocol)) &&
+    !otherLocator.test(plain) &&
     dependenciesIn(text).every((range) => rangesOfYarn.test(range))
   );
 }
+
+/** A package that a patch belongs to, and that is fetched for it, if it is neither of a registry nor of the repository. */
+const otherLocator = /locator=(?!(?:@[\w.-]+\/)?[\w.-]+@(?:workspace|npm):)/;
 
 /** References are encoded once for each reference that contains them. Nobody needs more levels. */
 const mostLevels = 5;
@@ -49,14 +79,8 @@ function dependenciesIn(text: string): string[] {
   const ranges: string[] = [];
   let isInside = false;
   for (const line of text.split('\n')) {
-    if (!line.startsWith('    ')) isInside = /^ {2}["']?(optionalD|d)ependencies["']?\s*:/.test(line);
-    else if (isInside) ranges.push(rangeOf(line));
+    if (!line.startsWith('    ')) isInside = line === '  dependencies:';
+    else if (isInside) ranges.push(/: "?([^"]*)"?$/.exec(line)?.[1] ?? line);
   }
   return ranges;
-}
-
-/** Returns the range of a line such as `    "@a/b": "npm:^1.0.0"`; the whole line if it is written in another way. */
-function rangeOf(line: string): string {
-  const [, quoted, bare] = /^ {4}(?:"[^"]*"|[\w.-]+): (?:"([^"]*)"|([\w^~<>=][^"']*))$/.exec(line) ?? [];
-  return quoted ?? bare ?? line;
 }
