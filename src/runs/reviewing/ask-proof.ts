@@ -90,8 +90,11 @@ async function holdForSettings(app: App, asking: AskingForProof, read: ReadPull,
   await app.db.transaction(async (em) => {
     await lockUntilCommit(em, 'reviews', repository.id);
     const known = await findPullProof(em, at, headSha);
-    if (known !== undefined && !isReleased(known) && (known.hold !== 'settings' || known.reason === reason))
-      return markLatestProof(em, known.id);
+    // What was found out before counts no longer if the base branch has taken in commits since, or may have.
+    const isVoid =
+      known !== undefined && known.status !== null && (asking.again || !(await isLatestProof(em, known.id)));
+    const isHeld = known?.hold === 'settings' && known.reason !== reason;
+    if (known !== undefined && !isReleased(known) && !isHeld && !isVoid) return markLatestProof(em, known.id);
     const isRequired = await wasRequired(em, repository.id);
     app.log.warn({ repositoryId: repository.id, number, reason }, 'the settings of a repository cannot be used');
     // Where nothing was ever proved and the file does not speak of it, nobody waits for a check run.
