@@ -208,7 +208,8 @@ export const jobs: { [N in JobName]: Job<N> } = {
   trialAnswer: { once: false, retries: 6, concurrency: 2, isShared: true, handle: answerTrial },
   agentTrial: { once: true, retries: 5, concurrency: 2, isShared: true, handle: (app, job) => advanceTrial(app, job) },
   pull: { once: true, retries: 5, concurrency: 2, isShared: true, handle: (app, pull) => refreshPullJob(app, pull) },
-  proof: { once: true, retries: 10, concurrency: 2, isShared: true, handle: (app, pull) => proveAgainJob(app, pull) },
+  // Until an installation that GitHub has asked to pause for an hour may ask again.
+  proof: { once: true, retries: 120, concurrency: 2, isShared: true, handle: (app, pull) => proveAgainJob(app, pull) },
   // Each retry may clone for minutes. The next reading of the pull request asks again.
   diff: { once: true, retries: 2, concurrency: 2, isShared: true, handle: (app, pull) => refreshDiffJob(app, pull) },
   // As `diff`: each retry may clone, and the next push asks again.

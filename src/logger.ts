@@ -40,23 +40,29 @@ export function logFailure(log: Logger, error: unknown, what: string): void {
 
 /** After this pause without errors of a server that was away, the next one is logged again. */
 const quietMs = 60_000;
+/** While it stays away, one error is logged in this time. */
+const reminderMs = 10 * 60_000;
 
 const database = 'the database';
 
 /**
- * Returns a hook that logs one error while the database or GitHub cannot be reached, and not those of each job, request and
- * schedule: there were hundreds a minute. Lines with a `databaseState` tell when the state changes, so they are always logged.
+ * Returns a hook that logs one error while the database or GitHub cannot be reached, and one every ten minutes, and not those of
+ * each job, request and schedule: there were hundreds a minute. Lines with a `databaseState` tell when the state changes, so they
+ * are always logged, and so are fatal errors.
  */
-function onceWhileAway(): (this: Logger, args: Parameters<LogFn>, method: LogFn) => void {
-  const lastAt = new Map<string, number>();
-  return function log(args, method) {
+function onceWhileAway(): (this: Logger, args: Parameters<LogFn>, method: LogFn, level: number) => void {
+  const outages = new Map<string, { lastAt: number; loggedAt: number }>();
+  return function log(args, method, level) {
     const { err, databaseState } = (args[0] ?? {}) as { err?: unknown; databaseState?: string };
-    if (databaseState === 'ok') lastAt.delete(database);
-    const away = databaseState === undefined && err instanceof Error ? serverAway(err) : undefined;
+    if (databaseState === 'ok') outages.delete(database);
+    const isUsual = databaseState === undefined && level < pino.levels.values.fatal!;
+    const away = isUsual && err instanceof Error ? serverAway(err) : undefined;
     if (away === undefined) return method.apply(this, args);
-    const isFirst = performance.now() - (lastAt.get(away) ?? Number.NEGATIVE_INFINITY) > quietMs;
-    lastAt.set(away, performance.now());
-    if (isFirst) method.apply(this, args);
+    const now = performance.now();
+    const { lastAt, loggedAt } = outages.get(away) ?? { lastAt: Number.NEGATIVE_INFINITY, loggedAt: 0 };
+    const isDue = now - lastAt > quietMs || now - loggedAt > reminderMs;
+    outages.set(away, { lastAt: now, loggedAt: isDue ? now : loggedAt });
+    if (isDue) method.apply(this, args);
   };
 }
 

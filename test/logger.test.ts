@@ -65,7 +65,8 @@ test('while GitHub cannot be reached, one error is logged, but each of its answe
   const response = { headers: {} };
   for (const n of [1, 2]) log.warn({ err: failed('api.github.com', { response }) }, `answer ${n}`);
   log.warn({ err: failed('api.github.com') }, 'still away');
-  expect(lines).toEqual(['job mirror failed', 'another host', 'answer 1', 'answer 2']);
+  log.fatal({ err: failed('api.github.com') }, 'the process ends');
+  expect(lines).toEqual(['job mirror failed', 'another host', 'answer 1', 'answer 2', 'the process ends']);
 });
 
 test('the line of a failed job has the ids of its work, which is over, and names GitHub', async () => {

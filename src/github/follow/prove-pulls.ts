@@ -13,6 +13,7 @@ import {
   listHeldNumbers,
   type PullProof,
   releaseClosed,
+  waitsForWriter,
   wasRequired,
 } from '../../runs/reviewing/pull-proofs.ts';
 import type { PullRef } from '../../runs/reviewing/store.ts';
@@ -40,7 +41,7 @@ export async function proveUnasked(
   const isNew = beginnings.has(action) || isRetargeted;
   if (action === 'closed' || action === 'synchronize') {
     await endOutdated(app, place, at);
-    if (action === 'closed') await releaseClosed(app.db.manager, at);
+    if (action === 'closed' && (await isClosed(app, place, at))) await releaseClosed(app.db.manager, at);
     // The check runs of other pull requests of the same head may have shown what this one said.
     await mirrorProof(app, at);
   }
@@ -86,8 +87,17 @@ export async function proveAgainJob(app: App, at: PullRef): Promise<void> {
   const place = await placeOfRepository(app, at.repositoryId);
   if (place === undefined) return;
   if ((await wantsAll(place)) !== false) return proveIfAllowed(app, place, at.number, true);
+  const live = await findLiveProof(app.db.manager, at);
+  if (live !== undefined) await endProof(app, live.taskId, 'The base branch has taken in commits of the pull request.');
   await outdateProof(app.db.manager, at, 'the base branch has taken in commits of the pull request since; ask again');
   await mirrorProof(app, at);
+}
+
+/** Returns whether a pull request that waits for somebody is closed now. The event of its end may arrive after that of its return. */
+async function isClosed(app: App, { octokit, name }: Place, at: PullRef): Promise<boolean> {
+  if (!(await waitsForWriter(app.db.manager, at))) return false;
+  const path = 'GET /repos/{owner}/{repo}/pulls/{pull_number}';
+  return (await octokit.request(path, { ...name, pull_number: at.number })).data.state !== 'open';
 }
 
 /** Cancels the live proof of a pull request that has another head now, or is closed. */

@@ -264,14 +264,25 @@ export async function listHeldNumbers(em: EntityManager, repositoryId: string): 
   return rows.map(({ number }) => number);
 }
 
+/** SQL: whether a stranger's proof waits for somebody. */
+const isStrangers = `(hold = 'writer' or hold = 'settings' and is_foreign)`;
+
+/** Returns whether a stranger's pull request waits for somebody, so that its end would release it. */
+export async function waitsForWriter(em: EntityManager, { repositoryId, number }: PullRef): Promise<boolean> {
+  const rows: unknown[] = await em.query(
+    `select from pull_proofs where repository_id = $1 and number = $2 and ${isStrangers} limit 1`,
+    [repositoryId, number],
+  );
+  return rows.length > 0;
+}
+
 /**
  * Lets proofs of a stranger's closed pull request wait no longer. When it is reopened, they do again. It stays known that they are
  * a stranger's.
  */
 export async function releaseClosed(em: EntityManager, { repositoryId, number }: PullRef): Promise<void> {
   await em.query(
-    `update pull_proofs set hold = null, is_foreign = true
-     where repository_id = $1 and number = $2 and (hold = 'writer' or hold = 'settings' and is_foreign)`,
+    `update pull_proofs set hold = null, is_foreign = true where repository_id = $1 and number = $2 and ${isStrangers}`,
     [repositoryId, number],
   );
 }

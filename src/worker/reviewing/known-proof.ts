@@ -79,11 +79,14 @@ async function fingerprintOf(
 ): Promise<string> {
   const hash = createHash('sha256').update(JSON.stringify(decidingSettings(settings)));
   if (isForeign) hash.update('foreign');
-  for (const files of sides)
+  for (const files of sides) {
+    // Otherwise a file could be taken for one of the other side.
+    hash.update('side\n');
     for (const [i, path] of [...files.keys()].sort().entries()) {
       if (isTest(path) || !isDocument(path, files.get(path)?.mode, settings.checks))
         hash.update(`${path}\0${idOf(files.get(path))}\n`);
       if (i % filesInARow === filesInARow - 1) await breathe();
     }
+  }
   return hash.digest('base64url');
 }

@@ -95,7 +95,6 @@ const reasonsFor = (command: string, base: Record<string, string>, change: Recor
 
 const berry = (resolution: string, more = '') =>
   `__metadata:\n  version: 8\n\n"a@npm:1":\n  version: 1.0.0\n  resolution: "${resolution}"\n${more}`;
-const depends = (on: string) => `  dependencies:\n    b: "${on}"\n`;
 const range = (written: string, field = 'dependencies') => ({
   'package.json': JSON.stringify({ [field]: { a: written } }),
 });
@@ -111,32 +110,6 @@ test.each([
   ['npm ci', { 'src/index.js': 'x', 'pip.conf': 'x', '.yarnrc.yml': 'x' }],
   ['yarn', { 'yarn.lock': berry('a@npm:1.0.0') }],
   ['yarn', { 'yarn.lock': berry('typescript@patch:typescript@npm%3A5.1.0#optional!builtin<compat/typescript>') }],
-  [
-    'yarn',
-    {
-      'yarn.lock': berry(
-        'a@npm:1.0.0',
-        '  dependenciesMeta:\n    b:\n      optional: true\n  conditions: (os=linux | os=darwin) & cpu=x64\n  linkType: hard\n\n"b@npm:^1, b@npm:2":\n  version: 2.0.0\n',
-      ),
-    },
-  ],
-  [
-    'yarn',
-    {
-      'yarn.lock': berry(
-        'a@patch:a@npm%3A1.3.0#./.yarn/patches/a.patch::version=1.3.0&hash=3a&locator=own%40workspace%3A.',
-      ),
-    },
-  ],
-  [
-    'yarn',
-    {
-      'yarn.lock': berry(
-        'a@npm:1.0.0',
-        `  dependencies:\n${['"@b/c": "npm:^1.0.0 || ~2"', 'd: ^1.2.3', 'e: "workspace:^"', 'f: "npm:@g/h@^1"', 'i: "npm:latest"', 'j: "npm:*"'].map((line) => `    ${line}\n`).join('')}  bin:\n    k: ./bin/k.js\n`,
-      ),
-    },
-  ],
   ...[
     '^1.0.0 || >=2 <3',
     'latest',
@@ -188,49 +161,12 @@ test.each([
   ['yarn', { 'yarn.lock': berry('a@npm:1.0.0', '  dependencies:\n    b: "exec:./x.js"\n') }, /unusual/],
   ['yarn', { 'yarn.lock': berry('a@npm:1.0.0', '"b":\n  "resolution": "b@\\u0065xec:./x.js"\n') }, /unusual/],
   ['yarn', { 'yarn.lock': berry('a@patch:a@exec%3A./x.js#x.patch') }, /unusual/],
-  [
-    'yarn',
-    {
-      'yarn.lock': berry(
-        'a@npm:1.0.0',
-        depends(`patch:b@npm%3A1.0.0#./y.patch::locator=${encodeURIComponent('c@exec:./x.js')}`),
-      ),
-    },
-    /unusual/,
-  ],
-  ['yarn', { 'yarn.lock': berry('a@npm:1.0.0', depends('u/r')) }, /unusual/],
-  ...[
-    '  dependencies:\n\n    b: "exec:./x.js"\n',
-    '  dependencies:\n# x\n    b: "exec:./x.js"\n',
-    '  dependencies: {b: "exec:./x.js"}\n',
-    '  dependencies:\n   b: "exec:./x.js"\n',
-    '  dependencies:\n    ? b\n    : "exec:./x.js"\n',
-    '  dependencies: &x\n    b: "exec:./x.js"\n',
-    '  dependencies:\n    b: !!str exec:./x.js\n',
-    "  dependencies:\n    b: 'exec:./x.js'\n",
-    '  dependencies:\n    b: >-\n      exec:./x.js\n',
-    '  dependencies:\n    b: "exec:/proc/self/cwd/x.js"\n',
-  ].map((more): [string, Record<string, string>, RegExp] => [
-    'yarn',
-    { 'yarn.lock': berry('a@npm:1.0.0', more) },
-    /unusual/,
-  ]),
-  ['yarn', range('portal:./x::locator=b@exec:./x.js'), /"portal:/],
-  ['yarn', range('link:./x::locator=b%40exec%3A./x.js'), /"link:/],
-  ['yarn', { 'yarn.lock': berry('a@npm:1.0.0', depends('https://example.org/a.git')) }, /unusual/],
-  ['yarn', { 'yarn.lock': berry('a@npm:1.0.0', '  dependencies:\n    b: *x\n') }, /unusual/],
-  ['yarn', { 'yarn.lock': berry('a@patch:b%40exec%3A./x.js@npm%3A1#y.patch') }, /unusual/],
-  [
-    'yarn',
-    { 'yarn.lock': berry('a@patch:a@npm%3A1#./y.patch::locator=x%40https%3A%2F%2Fexample.org%2Fa.git') },
-    /unusual/,
-  ],
-  ['yarn', { 'yarn.lock': berry('a@patch:a@npm%3A1#./y.patch::locator=x%252525252540exec%25252525253A') }, /unusual/],
-  ['yarn', { 'yarn.lock': berry('a@patch:a@npm%3A1#./y.patch::locator=x%40u%2Fr%23commit%3D0') }, /unusual/],
   ['yarn', range('exec:./sub/go.mod'), /^package\.json: .*"exec:/],
   ['yarn', range('exec:./x.js', 'resolutions'), /"exec:/],
   ['yarn', range('patch:a@exec%3A./x.js#x.patch'), /"patch:/],
   ['yarn', range('file:./x'), /"file:/],
+  ['yarn', range('portal:./x::locator=b@exec:./x.js'), /"portal:/],
+  ['yarn', range('link:./x::locator=b%40exec%3A./x.js'), /"link:/],
   ['yarn', range('u/r'), /"u\/r"/],
   ['yarn', { 'sub/package.json': '{"peerDependencies":{"a":"https://example.org/a.git"}}' }, /^sub\/package\.json: /],
   ['npm install', range('github:u/r#0123'), /"github:/],
