@@ -1,8 +1,8 @@
-import { approvalReasons, type FilesOfTree, textsForFetch } from '../../src/environment/change/approval-reasons.ts';
-import { outsideOfPackage, readForFetch } from '../../src/environment/change/judge-manifests.ts';
-import { fetchesOf, whileFetching } from '../../src/environment/change/package-managers.ts';
-import { detectSetup, pinning } from '../../src/environment/detect.ts';
-import { timeOf } from '../support/machine/processor-time.ts';
+import { approvalReasons, type FilesOfTree, textsForFetch } from '../../../src/environment/change/approval-reasons.ts';
+import { outsideOfPackage, readForFetch } from '../../../src/environment/change/judge-manifests.ts';
+import { fetchesOf, whileFetching } from '../../../src/environment/change/package-managers.ts';
+import { detectSetup, pinning } from '../../../src/environment/detect.ts';
+import { timeOf } from '../../support/machine/processor-time.ts';
 
 const npm = 'npm ci --ignore-scripts --no-audit --no-fund --git=/bin/false';
 const guard = /mkdir -p \/tmp\/guard && .* > \/tmp\/guard\/sitecustomize\.py && /;
@@ -43,7 +43,7 @@ test('later versions of Yarn resolve without network first, and build nothing', 
 });
 
 test.each([
-  './bootstrap.sh',
+  '../bootstrap.sh',
   'npm run build',
   'npm install left-pad',
   'npm ci --ignore-scripts=false',

@@ -1,4 +1,4 @@
-import { isUsualLock } from '../../src/environment/change/yarn-lock.ts';
+import { isUsualLock } from '../../../src/environment/change/yarn-lock.ts';
 
 const lock = (resolution: string, more = '') =>
   `# This file is generated.\n\n__metadata:\n  version: 8\n  cacheKey: 10c0\n\n"a@npm:1":\n  version: 1.0.0\n  resolution: "${resolution}"\n${more}`;
