@@ -125,8 +125,9 @@ const inManifests: Record<PackageManager, Judge> = {
       .filter((path) => pnpmCode.test(path))
       .map((path) => `${path}: it is code that decides what pnpm installs`),
   ],
+  // `built` lets Yarn run the script of a package although scripts are off.
   yarn: (_fetch, base, change) => [
-    ...changedKeys(base, change),
+    ...changedKeys(base, change, [...nodeKeys, 'dependenciesMeta']),
     ...unusualRanges(base, change, rangesOfYarn),
     ...inYarnLocks(base, change),
   ],
@@ -156,13 +157,13 @@ function inLocksOfNpm(base: FilesOfTree, change: FilesOfTree): string[] {
 /** Keys of package.json that choose the program which installs, or configure it. */
 const nodeKeys = ['packageManager', 'devEngines', 'volta', 'pnpm'];
 
-function changedKeys(base: FilesOfTree, change: FilesOfTree): string[] {
+function changedKeys(base: FilesOfTree, change: FilesOfTree, keys = nodeKeys): string[] {
   return [...change.texts].flatMap(([path, text]) => {
     if (posix.basename(path) !== 'package.json' || base.oids.get(path) === change.oids.get(path)) return [];
     const now = objectIn(text);
     if (now === undefined) return [`${path}: it cannot be read`];
     const before = objectIn(base.texts.get(path) ?? '{}') ?? {};
-    return nodeKeys
+    return keys
       .filter((key) => !isDeepStrictEqual(now[key], before[key]))
       .map((key) => `${path}: its "${key}" changes, and chooses or configures the program that installs`);
   });

@@ -52,7 +52,7 @@ export const whileFetching = {
   PYTHONSAFEPATH: '1',
   YARN_ENABLE_GLOBAL_CACHE: 'true',
   YARN_ENABLE_TELEMETRY: 'false',
-  // Without scripts, Yarn 4 refuses `exec:` too.
+  // Without scripts, Yarn 4 refuses `exec:` too, unless `dependenciesMeta` allows it.
   YARN_ENABLE_SCRIPTS: 'false',
   // Elsewhere, the programs of packages could take the place of others.
   COMPOSER_VENDOR_DIR: 'vendor',

@@ -69,7 +69,12 @@ export async function proveTaken(
   const ids = commits.map(({ id }) => id);
   const numbers = isKnown ? await listTaken(app.db.manager, repositoryId, branch, ids) : await listInto(place, branch);
   for (const number of numbers)
-    await app.queue.send(undefined, 'proof', { repositoryId, number }, { key: `${repositoryId} ${number}` });
+    await app.db.transaction(async (em) => {
+      // Whatever happens to the job, what was found out before counts no longer.
+      await outdateProof(em, { repositoryId, number }, 'its base branch has changed, and it is being proved again');
+      await app.queue.send(em, 'proof', { repositoryId, number }, { key: `${repositoryId} ${number}` });
+      await mirrorProof(app, { repositoryId, number }, em);
+    });
 }
 
 /** Returns the open pull requests into a branch. */

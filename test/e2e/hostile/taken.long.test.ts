@@ -10,9 +10,9 @@ import { type Open, openReviewWorld } from '../reviewing/review-world.ts';
 let world: Open;
 const importing = "import assert from 'node:assert/strict';\nimport { test } from 'node:test';\n";
 const repo = '/repos/mona/sample';
+const settings = 'checks: node --test\nprove: { everyone: required, minutesPerDay: 90 }\n';
 beforeAll(async () => {
   world = await openReviewWorld(() => [], { settings: { SANDBOX: 'bwrap', OPENAI_API_KEY: '', OPENAI_MODEL: '' } });
-  const settings = 'checks: node --test\nprove: { everyone: required, minutesPerDay: 90 }\n';
   await world.push('main', { '.deckhand.yml': settings });
   await world.push('main', {
     'src/guard.js': "export const guard = () => 'on';\n",
@@ -131,6 +131,16 @@ test('a commit that removes a test is taken out of the base branch, and belongs 
   await says(above, 'failure');
 });
 
+test('the commit below is merged while the settings cannot be used', async () => {
+  const { lower, upper } = await stack('broken');
+  await says(upper, 'neutral');
+  await world.push('main', { '.deckhand.yml': 'checks: [\n' });
+  await merge(lower);
+  await says(upper, 'action_required');
+  await world.push('main', { '.deckhand.yml': settings });
+  await says(upper, 'failure');
+});
+
 test('settings become stricter while the pull request is closed', async () => {
   await world.push('lax', {
     'src/lax.js': 'export const lax = 1;\n',
@@ -139,8 +149,8 @@ test('settings become stricter while the pull request is closed', async () => {
   const lax = await open('lax');
   await says(lax, 'neutral');
   await change(lax, 'closed');
-  const settings = 'checks: [node --test, "test ! -e src/lax.js"]\nprove: { everyone: required, minutesPerDay: 90 }\n';
-  await world.push('main', { '.deckhand.yml': settings });
+  const stricter = 'checks: [node --test, "test ! -e src/lax.js"]\nprove: { everyone: required, minutesPerDay: 90 }\n';
+  await world.push('main', { '.deckhand.yml': stricter });
   await change(lax, 'open');
   await says(lax, 'action_required');
 });

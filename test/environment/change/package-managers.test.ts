@@ -166,6 +166,7 @@ test.each([
   ['yarn', range('patch:a@exec%3A./x.js#x.patch'), /"patch:/],
   ['yarn', range('file:./x'), /"file:/],
   ['yarn', range('portal:./x::locator=b@exec:./x.js'), /"portal:/],
+  ['yarn', { 'package.json': '{"dependenciesMeta":{"b":{"built":true}}}' }, /"dependenciesMeta" changes/],
   ['yarn', range('link:./x::locator=b%40exec%3A./x.js'), /"link:/],
   ['yarn', range('u/r'), /"u\/r"/],
   ['yarn', { 'sub/package.json': '{"peerDependencies":{"a":"https://example.org/a.git"}}' }, /^sub\/package\.json: /],
