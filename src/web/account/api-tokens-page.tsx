@@ -67,7 +67,7 @@ function CreateToken({ onCreated }: { onCreated(token: api.NewApiToken): void })
   const client = useQueryClient();
   const [name, setName] = useState('');
   const [days, setDays] = useState('90');
-  const [scope, setScope] = useState<Scope>('admin');
+  const [scope, setScope] = useState<Scope>('read');
   const create = useMutation({
     mutationFn: () => api.createToken({ name: name.trim(), expiresInDays: Number(days), scopes: scope }),
     onSuccess: (token) => {

@@ -102,8 +102,8 @@ function nextTo({ element, around, cardId }: Place): HTMLElement | undefined {
   if (element.isConnected) return isUsable(element) ? element : undefined;
   const card = cardId && element.ownerDocument.querySelector<HTMLElement>(`[data-card="${CSS.escape(cardId)}"]`);
   if (card) return card;
-  // Such a part of the page moves the focus itself.
-  if (around.some((part) => part.matches('[data-moves-focus]'))) return undefined;
+  // Such a part of the page moves the focus itself, as long as it is there.
+  if (around.some((part) => part.isConnected && part.matches('[data-moves-focus]'))) return undefined;
   for (const part of around.filter((each) => each.isConnected))
     for (const landmark of landmarks) {
       const found = part.querySelector<HTMLElement>(landmark);

@@ -13,6 +13,8 @@ export function storedTheme(): Theme {
 /** Sets the attributes that select Primer's theme on the document element, so that overlays are themed too. */
 export function applyTheme(theme: Theme = storedTheme()): void {
   document.documentElement.dataset.colorMode = theme;
+  // Scroll bars and the like.
+  document.documentElement.style.colorScheme = theme === 'auto' ? 'light dark' : theme;
 }
 
 const listeners = new Set<() => void>();

@@ -29,6 +29,13 @@ export function useSteering(task: api.Task): Steering {
   });
 }
 
+/** Says when the agent of a task reads a message. */
+function readText({ attention }: Pick<api.Task, 'attention'>): string {
+  if (attention === null) return 'The agent reads this before its next turn';
+  const isForPeople = ['plan', 'question', 'push'].includes(attention.reason);
+  return `The agent reads this when it goes on.${isForPeople ? ' It still waits for your decision.' : ''}`;
+}
+
 /** Returns what people can do while a run of a task is not finished: write to its agent, and pause the run. */
 export function useRunControls(task: api.Task) {
   const { mutate, mutateAsync, isPending } = useSteering(task);
@@ -38,7 +45,7 @@ export function useRunControls(task: api.Task) {
     say: (text: string) =>
       mutateAsync(async (id) => {
         await api.sayToTask(id, { text });
-        notify('The agent reads this before its next turn', 'success');
+        notify(readText(task), 'success');
         // The message has arrived, even if the task cannot be fetched.
         return api.getTask(id).catch(() => task);
       }),
