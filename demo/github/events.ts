@@ -85,9 +85,14 @@ export async function fullEventOf(event: string, body: string, folderOf: (name: 
     () => false,
   );
   const before = isKnown ? payload.before : `${payload.after}^`;
-  const commits = await commitsOf(folder, before, payload.after);
-  const forced = isKnown && !(await isAncestor(folder, payload.before, payload.after));
-  return { ...made, payload: { ...(made.payload as object), commits, forced, head_commit: commits.at(-1) ?? null } };
+  const [commits, continues] = await Promise.all([
+    commitsOf(folder, before, payload.after),
+    isAncestor(folder, before, payload.after),
+  ]);
+  return {
+    ...made,
+    payload: { ...(made.payload as object), commits, forced: !continues, head_commit: commits.at(-1) ?? null },
+  };
 }
 
 const isAncestor = (folder: string, before: string, after: string) =>

@@ -5,6 +5,7 @@ import { createAppAuth } from '@octokit/auth-app';
 import { request } from '@octokit/request';
 import { installationId } from '../../demo/github/emulator-seed.ts';
 import { type DemoGitHub, startGitHub } from '../../demo/github/github.ts';
+import { until } from '../../demo/real-service.ts';
 import { gitAsync } from '../support/git.ts';
 
 // What the emulator's front does as GitHub does. test/truth compares the rest with GitHub's description.
@@ -68,7 +69,10 @@ test('a push tells of the pull requests of its own branch only, with its head be
     pull_request: { number: first.number, head: { sha: after } },
     sender: { login: 'mona' },
   });
-  expect(events('push').at(-1)).toMatchObject({ ref: 'refs/heads/main', pusher: { name: 'mona' } });
+  const pushed = await until('the push to main', async () =>
+    events('push').find(({ ref }) => ref === 'refs/heads/main'),
+  );
+  expect(pushed).toMatchObject({ forced: false, pusher: { name: 'mona' } });
   expect(second.number).not.toBe(first.number);
 });
 
