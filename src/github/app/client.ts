@@ -73,8 +73,14 @@ export function githubApp({ probot, appAuth, pace, anonymous }: Parts): GitHub {
  */
 function withoutPayload(error: unknown): unknown {
   const first = error instanceof AggregateError ? error.errors[0] : error;
-  if (first instanceof Error) for (const name of ['event', 'request', 'response']) Reflect.deleteProperty(first, name);
-  return first;
+  if (!(first instanceof Error)) return first;
+  const { request, response } = first as { request?: { url?: string }; response?: { headers?: object } };
+  for (const name of ['event', 'request', 'response']) Reflect.deleteProperty(first, name);
+  // They tell whether GitHub answered, and when it may be asked again.
+  return Object.assign(first, {
+    ...(request?.url === undefined ? {} : { request: { url: request.url } }),
+    ...(response?.headers === undefined ? {} : { response: { headers: response.headers } }),
+  });
 }
 
 async function readSlug(asApp: () => Promise<Octokit>): Promise<string> {
