@@ -61,7 +61,7 @@ export interface GitHub {
   bot(): Promise<{ login: string; id: number }>;
   /** Whether GitHub signs the commits that it makes for an installation, by its number, as far as it was asked. */
   signing: Map<number, SigningAbility>;
-  /** Until when a person without write permission, who connected a repository of another project's installation, is not asked about again. */
+  /** Who may not write to a repository that another project's installation covers, and until when GitHub is not asked again. */
   refused: Map<string, number>;
   /** Returns the App's slug, its name in addresses on GitHub. */
   slug(): Promise<string>;

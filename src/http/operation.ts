@@ -80,7 +80,7 @@ export interface OperationParts {
 
 /**
  * Returns the line of a request. Reads that wait have one of their own, so that a silent host delays no other request. Without it,
- * hundreds of large answers of GitHub would be in memory at once. Writes that wait are few or have stricter limits.
+ * hundreds of large answers of GitHub would be in memory at once. Writes read little from GitHub.
  */
 function lineOf({ method, access }: Route, isWaiting: boolean, { quick, waiting }: OperationParts['lines']): Line {
   if (!isWaiting) return quick;

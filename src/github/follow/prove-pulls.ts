@@ -54,8 +54,9 @@ export async function proveUnasked(
 const maxSent = 2048;
 
 /**
- * Queues the jobs that prove the pull requests again that have commits which a push brought into their base branch, as the merge
- * of a pull request below them does. They differ from another commit now.
+ * Queues a job for each pull request into a branch that has to be proved again after a push: those with commits that the push
+ * brought into the branch, such as by the merge of a pull request below them. After a forced push these are all open ones, because
+ * commits that the branch has lost belong to them now.
  */
 export async function proveTaken(
   app: App,
@@ -70,7 +71,7 @@ export async function proveTaken(
   const numbers = isKnown ? await listTaken(app.db.manager, repositoryId, branch, ids) : await listInto(place, branch);
   for (const number of numbers)
     await app.db.transaction(async (em) => {
-      // Whatever happens to the job, what was found out before counts no longer.
+      // The job may fail for long. The old result must not count until then.
       await outdateProof(em, { repositoryId, number }, 'its base branch has changed, and it is being proved again');
       await app.queue.send(em, 'proof', { repositoryId, number }, { key: `${repositoryId} ${number}` });
       await mirrorProof(app, { repositoryId, number }, em);
@@ -98,7 +99,7 @@ export async function proveAgainJob(app: App, at: PullRef): Promise<void> {
   await mirrorProof(app, at);
 }
 
-/** Returns whether a pull request that waits for somebody is closed now. The event of its end may arrive after that of its return. */
+/** Returns whether a stranger's pull request is closed now. The event `closed` may arrive after `reopened`. */
 async function isClosed(app: App, { octokit, name }: Place, at: PullRef): Promise<boolean> {
   if (!(await waitsForWriter(app.db.manager, at))) return false;
   const path = 'GET /repos/{owner}/{repo}/pulls/{pull_number}';
@@ -172,8 +173,7 @@ async function proveKnown(
 }
 
 /**
- * Proves open pull requests again if a push to the default branch changed what decides about proofs. What was found out about the
- * same files with the same settings counts again, so nothing is tried twice.
+ * Proves open pull requests again if a push to the default branch changed what decides about proofs.
  */
 export async function proveAfterPush(app: App, place: Place, push: { before: string; after: string }): Promise<void> {
   if ((await wasRequired(app.db.manager, place.repository.id)) === undefined) return;

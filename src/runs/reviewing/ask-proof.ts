@@ -161,11 +161,10 @@ async function storeIn(app: App, em: EntityManager, asking: AskingForProof, foun
   const known = await findPullProof(em, at, headSha);
   const taskId =
     (await findTaskOfReviewed(em, at, 'proof')) ?? (await insertHidden(app, em, asking, 'proof', pull.html_url));
-  // A head to which a pull request has returned is judged again: its base branch may have taken in commits of it. Nothing is tried
-  // twice about the same files.
+  // A head to which a pull request has returned is judged again: its base branch may have taken in commits of it.
   const isCurrent =
     known !== undefined && isKept(known) && (known.status === null || (await isLatestProof(em, known.id)));
-  // Nothing was tried that could count no longer.
+  // There is no result yet that a change of the base branch could make wrong.
   const stillWaits = known?.hold === 'writer' && known.base === pull.base.ref;
   if (askedBy === null && isCurrent && (!again || stillWaits)) {
     await markLatestProof(em, known.id, prove.everyone === 'required');

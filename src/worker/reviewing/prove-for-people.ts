@@ -88,8 +88,8 @@ export async function proveForPeople(app: App, work: Work): Promise<void> {
 }
 
 /**
- * Returns whether a pull request still differs from the commit that was found. Its commits are stored first: a push after that has it
- * proved anew, and what a push has brought into the base branch before, while the pull request was fetched, shows here.
+ * Returns whether a pull request still differs from the commit that was found. Its commits are stored first, so that a push into the
+ * base branch from then on has it proved again. A push that came earlier, while the pull request was fetched, is noticed here.
  */
 async function isAboutBase(work: Work, { base, commits }: Known): Promise<boolean> {
   const { journal, run, checkout, retrying, baseBranch } = work;
@@ -102,7 +102,7 @@ async function isAboutBase(work: Work, { base, commits }: Known): Promise<boolea
 }
 
 /**
- * Ends a run whose pull request differs from another commit by now, and has it proved anew.
+ * Ends a run and has its pull request proved again, because it differs from another commit now.
  * @throws RunFailed `repository` if a person asked, who has to ask again
  */
 async function beginAgain(app: App, work: Work, { repositoryId, number }: PullAsk): Promise<void> {
@@ -112,7 +112,7 @@ async function beginAgain(app: App, work: Work, { repositoryId, number }: PullAs
       'repository',
       'the base branch took in commits of the pull request while it was fetched; ask for the proof again',
     );
-  await journal.note('proof', 'the base branch has taken in commits of the pull request, so it is proved anew');
+  await journal.note('proof', 'the base branch has taken in commits of the pull request, so it is proved again');
   await journal.write(async (em) => {
     await app.queue.send(em, 'proof', { repositoryId, number }, { key: `${repositoryId} ${number}` });
     await tryMoveTask(app, em, run.taskId, 'cancel');
