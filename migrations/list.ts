@@ -93,6 +93,7 @@ import { PathsOfDiffs1772238000000 } from './0116-paths-of-diffs.ts';
 import { AuditOfObjects1772238100000 } from './0117-audit-of-objects.ts';
 import { CommitsOfProofs1772238150000 } from './0118-commits-of-proofs.ts';
 import { Priorities1772238300000 } from './0119-priorities.ts';
+import { WhatProofsAreAbout1772238310000 } from './0120-what-proofs-are-about.ts';
 import { ProofsOfStrangers1772238222000 } from './0122-proofs-of-strangers.ts';
 
 /** All migrations, oldest first; an explicit list, because a glob does not work under every runner. */
@@ -193,4 +194,5 @@ export const migrations = [
   CommitsOfProofs1772238150000,
   ProofsOfStrangers1772238222000,
   Priorities1772238300000,
+  WhatProofsAreAbout1772238310000,
 ];

@@ -46,7 +46,7 @@ test('proofs are listed, and counted by month with their last judged head', asyn
   const judge = async (number: number, headSha: string, status: 'proved' | 'weakened', reason: string | null) => {
     const runId = await given.addRun(em, { kind: 'prove', agentId: null });
     const asked = { repositoryId, number, headSha, author: 'mona', runId, hold: null, isRequired: false };
-    await upsertPullProof(em, { ...asked, minutesPerDay: 60, base: 'main' });
+    await upsertPullProof(em, { ...asked, minutesPerDay: 60, base: 'main', rules: null });
     const judged = { proof: { status, reason }, notes: [], seconds: 7, fingerprint: null, commits: [] };
     await storeJudged(em, runId, judged);
   };

@@ -3,7 +3,10 @@ import type { App } from '../../app.ts';
 import { Refused } from '../../domain/machine.ts';
 import { RunFailed } from '../../domain/run.ts';
 import { AppError } from '../../errors.ts';
-import { decidingSettings } from '../../repositories/settings/repository-settings.ts';
+import { isRefusedWith } from '../../outgoing/github-errors.ts';
+import { unlessMissing } from '../../repositories/permission.ts';
+import { noSettings, rulesOfProofs } from '../../repositories/settings/repository-settings.ts';
+import type { RepositorySettings } from '../../repositories/settings/schema.ts';
 import { settingsOnGitHub } from '../../repositories/settings/settings-on-github.ts';
 import { askForProof, endProof, findLiveProof, mirrorProof } from '../../runs/reviewing/ask-proof.ts';
 import {
@@ -11,13 +14,20 @@ import {
   forgetHeld,
   isLatestProof,
   listHeldNumbers,
-  type PullProof,
+  listWithOtherRules,
   releaseClosed,
   waitsForWriter,
   wasRequired,
 } from '../../runs/reviewing/pull-proofs.ts';
 import type { PullRef } from '../../runs/reviewing/store.ts';
-import { listTaken, outdateProof } from '../../runs/reviewing/taken-commits.ts';
+import {
+  findProofBase,
+  listProofBases,
+  listTaken,
+  moveProofBase,
+  outdateProof,
+  type ProofBase,
+} from '../../runs/reviewing/taken-commits.ts';
 import { type Place, placeOfRepository } from '../app/place.ts';
 import { heardUntil } from '../delivery-store.ts';
 import { listPages } from '../paginate.ts';
@@ -45,7 +55,7 @@ export async function proveUnasked(
     // The check runs of other pull requests of the same head may have shown what this one said.
     await mirrorProof(app, at);
   }
-  if (!isNew || pull.state !== 'open' || (await wantsAll(place)) === false) return;
+  if (!isNew || pull.state !== 'open' || !mayWant(await readSettings(place))) return;
   // While it was closed, its base branch may have taken in commits of it.
   await proveIfAllowed(app, place, pull.number, isRetargeted || action === 'reopened');
 }
@@ -53,26 +63,86 @@ export async function proveUnasked(
 /** GitHub sends no more commits of a push (docs.github.com, "Webhook events and payloads", push). */
 const maxSent = 2048;
 
+interface Push {
+  before: string;
+  after: string;
+  commits: { id: string }[];
+  forced: boolean;
+  deleted: boolean;
+}
+
 /**
- * Queues a job for each pull request into a branch that has to be proved again after a push: those with commits that the push
- * brought into the branch, such as by the merge of a pull request below them. After a forced push these are all open ones, because
- * commits that the branch has lost belong to them now.
+ * Has pull requests into a branch proved again after a push to it: those with commits that the branch has taken in, such as by the
+ * merge of a pull request below them. After a forced push these are all open ones, because commits that the branch has lost belong to
+ * them now. If the push is not the next one after the last that was heard of, GitHub is asked for all since.
  */
-export async function proveTaken(
+export async function proveAfterPush(app: App, place: Place, branch: string, push: Push): Promise<void> {
+  const known = await findProofBase(app.db.manager, place.repository.id, branch);
+  if (known === undefined) return;
+  const isNext = known.head === push.before && !push.deleted && push.commits.length < maxSent;
+  if (!isNext) return followBase(app, place, known);
+  const taken = push.forced ? 'unknown' : push.commits.map(({ id }) => id);
+  await voidTaken(app, place, known, { head: push.after, taken });
+}
+
+/** So often other processes may follow a branch at the same time. */
+const maxRaces = 5;
+
+/** Has pull requests proved again that a branch has changed since somebody has followed it. */
+async function followBase(app: App, place: Place, known: ProofBase): Promise<void> {
+  let from: ProofBase | undefined = known;
+  for (let i = 0; i < maxRaces && from !== undefined; i++) {
+    const head = await headOf(place, from.branch);
+    const taken = head === undefined ? [] : await takenSince(place, from, head);
+    if (await voidTaken(app, place, from, { head, taken })) return;
+    from = await findProofBase(app.db.manager, place.repository.id, from.branch);
+  }
+}
+
+/** Returns the commit of a branch; undefined if there is none of that name. */
+async function headOf({ octokit, name }: Place, branch: string): Promise<string | undefined> {
+  const path = 'GET /repos/{owner}/{repo}/git/ref/{ref}';
+  return (await unlessMissing(octokit.request(path, { ...name, ref: `heads/${branch}` })))?.object.sha;
+}
+
+/**
+ * Returns the commits that a branch has gained since one; `unknown` if it has lost some, or if there are too many. GitHub answers with
+ * 404 if the two have nothing in common, or if the earlier one was deleted after a forced push, and with 5xx if they differ too much.
+ */
+async function takenSince({ octokit, name }: Place, from: ProofBase, head: string): Promise<string[] | 'unknown'> {
+  if (from.head === head) return [];
+  const path = 'GET /repos/{owner}/{repo}/compare/{basehead}';
+  const found = await octokit.request(path, { ...name, basehead: `${from.head}...${head}` }).then(
+    ({ data }) => data,
+    (error) => {
+      if (isRefusedWith(error, 404, 422, 500, 502, 503, 504)) return undefined;
+      throw error;
+    },
+  );
+  const isWhole = found !== undefined && found.behind_by === 0 && found.total_commits === found.commits.length;
+  return isWhole ? found.commits.map(({ sha }) => sha) : 'unknown';
+}
+
+/** Has pull requests proved again, then stores up to where the branch was followed. Returns false if somebody else has done so. */
+async function voidTaken(
   app: App,
   place: Place,
-  branch: string,
-  { commits, forced }: { commits: { id: string }[]; forced: boolean },
-): Promise<void> {
-  const repositoryId = place.repository.id;
-  if ((await wasRequired(app.db.manager, repositoryId)) === undefined) return;
-  const isKnown = !forced && commits.length < maxSent;
-  const ids = commits.map(({ id }) => id);
-  const numbers = isKnown ? await listTaken(app.db.manager, repositoryId, branch, ids) : await listInto(place, branch);
+  from: ProofBase,
+  { head, taken }: { head: string | undefined; taken: string[] | 'unknown' },
+): Promise<boolean> {
+  const { id } = place.repository;
+  const em = app.db.manager;
+  const numbers =
+    taken === 'unknown' ? await listInto(place, from.branch) : await listTaken(em, id, from.branch, taken);
+  await proveAgain(app, id, numbers, 'its base branch has changed, and it is being proved again');
+  return moveProofBase(em, id, from, head);
+}
+
+/** Queues a job for each pull request. Because these may fail for long, the results so far must not count until then. */
+async function proveAgain(app: App, repositoryId: string, numbers: number[], reason: string): Promise<void> {
   for (const number of numbers)
     await app.db.transaction(async (em) => {
-      // The job may fail for long. The old result must not count until then.
-      await outdateProof(em, { repositoryId, number }, 'its base branch has changed, and it is being proved again');
+      await outdateProof(em, { repositoryId, number }, reason);
       await app.queue.send(em, 'proof', { repositoryId, number }, { key: `${repositoryId} ${number}` });
       await mirrorProof(app, { repositoryId, number }, em);
     });
@@ -92,7 +162,7 @@ async function listInto({ octokit, name }: Place, branch: string): Promise<numbe
 export async function proveAgainJob(app: App, at: PullRef): Promise<void> {
   const place = await placeOfRepository(app, at.repositoryId);
   if (place === undefined) return;
-  if ((await wantsAll(place)) !== false) return proveIfAllowed(app, place, at.number, true);
+  if (mayWant(await readSettings(place))) return proveIfAllowed(app, place, at.number, true);
   const live = await findLiveProof(app.db.manager, at);
   if (live !== undefined) await endProof(app, live.taskId, 'The base branch has taken in commits of the pull request.');
   await outdateProof(app.db.manager, at, 'the base branch has taken in commits of the pull request since; ask again');
@@ -116,82 +186,78 @@ async function endOutdated(app: App, { octokit, name }: Place, at: PullRef): Pro
   else if (data.head.sha !== live.headSha) await endProof(app, live.taskId, 'The pull request has a newer commit.');
 }
 
-/** At most this many pull requests are looked at, those that changed last. */
-const lookedAt = 30;
+/** At most this many branches are looked at in one comparison. */
+const maxBases = 20;
+
+async function followBases(app: App, place: Place, isOver: () => boolean): Promise<void> {
+  for (const base of await listProofBases(app.db.manager, place.repository.id, maxBases)) {
+    if (isOver()) return;
+    await followBase(app, place, base);
+  }
+}
 
 /**
- * Proves the open pull requests of a repository that wants that for all of them, if their events were lost, and those for
- * which the minutes of another day were used up, or the settings could not be used or said something else about failing check runs.
+ * Proves the open pull requests of a repository that wants that for all of them, if their events or those of their base branches
+ * were lost, those that were proved with other settings, and those for which the minutes of another day were used up, or the
+ * settings could not be used.
  */
 export async function proveMissed(app: App, place: Place, isOver: () => boolean): Promise<void> {
   const { repository } = place;
   const em = app.db.manager;
+  await followBases(app, place, isOver);
   const since = await heardUntil(em, repository.id);
   const held = await listHeldNumbers(em, repository.id);
   const hasAny = since !== undefined || held.length > 0 || (await wasRequired(em, repository.id)) !== undefined;
-  const wants = hasAny ? await wantsAll(place) : false;
-  if (wants === false && held.length === 0) return;
-  const isWanted = wants !== false;
+  const settings = hasAny ? await readSettings(place) : noSettings;
+  if (!mayWant(settings) && held.length === 0) return;
   const pulls = await listOpen(place);
-  const missed = pulls.filter(({ updated_at }) => isWanted && since !== undefined && updated_at >= since);
+  const missed = pulls.filter(({ updated_at }) => mayWant(settings) && since !== undefined && updated_at >= since);
   for (const number of new Set([...held, ...missed.map((pull) => pull.number)])) {
     if (isOver()) return;
     const at = { repositoryId: repository.id, number };
-    const lack = held.includes(number)
-      ? 'proof'
-      : await lackOf(
-          em,
-          at,
-          pulls.find((pull) => pull.number === number),
-        );
+    const pull = pulls.find((each) => each.number === number);
+    const lack = held.includes(number) ? 'proof' : await lackOf(em, at, pull);
     // It may have been closed or opened since, which changes what counts for its head.
     if (lack === undefined) await mirrorProof(app, at);
     else await proveIfAllowed(app, place, number, lack === 'base');
   }
-  const isOther = ({ status, isRequired }: PullProof) => status !== null && isRequired !== (wants === 'required');
-  if (wants === 'required' || wants === true) await proveKnown(app, place, { pulls, isOther, isOver });
+  if (mayWant(settings)) await proveWithSettings(app, place, settings, pulls);
 }
 
 type OpenPulls = Awaited<ReturnType<typeof listOpen>>;
 
+/** Returns the open pull requests, those first that changed last. */
 async function listOpen({ octokit, name }: Place) {
-  const asked = { ...name, state: 'open', sort: 'updated', direction: 'desc', per_page: lookedAt } as const;
-  return (await octokit.request('GET /repos/{owner}/{repo}/pulls', asked)).data;
+  const asked = { ...name, state: 'open', sort: 'updated', direction: 'desc' } as const;
+  const read = (page: object) => octokit.request('GET /repos/{owner}/{repo}/pulls', { ...asked, ...page });
+  return (await listPages(async (page) => (await read(page)).data)).items;
 }
 
-/** Proves those open pull requests again whose check runs show what was found out under other settings. */
-async function proveKnown(
+/** Has those open pull requests proved again that were proved with other settings than those of the default branch now. */
+export async function proveAfterSettings(app: App, place: Place): Promise<void> {
+  if ((await wasRequired(app.db.manager, place.repository.id)) === undefined) return;
+  const settings = await readSettings(place);
+  if (mayWant(settings)) await proveWithSettings(app, place, settings, await listOpen(place));
+}
+
+async function proveWithSettings(
   app: App,
-  place: Place,
-  { pulls, isOther, isOver }: { pulls: OpenPulls; isOther: (proof: PullProof) => boolean; isOver: () => boolean },
+  { repository: { id } }: Place,
+  settings: RepositorySettings | undefined,
+  pulls: OpenPulls,
 ): Promise<void> {
-  for (const { number, head } of pulls) {
-    if (isOver()) return;
-    const known = await findPullProof(app.db.manager, { repositoryId: place.repository.id, number }, head.sha);
-    if (known !== undefined && isOther(known)) await proveIfAllowed(app, place, number, true);
-  }
+  // Nothing was proved with settings that cannot be used, so all check runs are about others.
+  const rules = settings === undefined ? '' : rulesOfProofs(settings);
+  const isRequired = settings?.prove.everyone === 'required';
+  const heads = pulls.map(({ number, head }) => ({ number, headSha: head.sha }));
+  const numbers = await listWithOtherRules(app.db.manager, id, heads, { rules, isRequired });
+  await proveAgain(app, id, numbers, 'the settings have changed, and it is being proved again');
 }
 
 /**
- * Proves open pull requests again if a push to the default branch changed what decides about proofs.
+ * Returns whether a pull request has no proof of its head, or one for another base than it has now. A base that nobody follows was
+ * deleted and made again.
  */
-export async function proveAfterPush(app: App, place: Place, push: { before: string; after: string }): Promise<void> {
-  if ((await wasRequired(app.db.manager, place.repository.id)) === undefined) return;
-  const [before, after] = [await rulesAt(place, push.before), await rulesAt(place, push.after)];
-  if (before === after || (await wantsAll(place)) === false) return;
-  await proveKnown(app, place, { pulls: await listOpen(place), isOther: () => true, isOver: () => false });
-}
-
-/** Returns what decides about proofs at a commit, as a text to compare. Settings that cannot be used are all alike. */
-async function rulesAt({ octokit, name }: Place, ref: string): Promise<string> {
-  const settings = await settingsOnGitHub(octokit, { ...name, ref }).catch((error) => {
-    if (error instanceof RunFailed) return undefined;
-    throw error;
-  });
-  return settings === undefined ? '' : JSON.stringify([decidingSettings(settings), settings.prove.everyone]);
-}
-
-/** Returns whether a pull request has no proof of its head, or one for another base than it has now. */
 async function lackOf(
   em: EntityManager,
   at: PullRef,
@@ -199,17 +265,22 @@ async function lackOf(
 ): Promise<'proof' | 'base' | undefined> {
   const known = pull === undefined ? undefined : await findPullProof(em, at, pull.head.sha);
   if (pull === undefined || known === undefined || !(await isLatestProof(em, known.id))) return 'proof';
-  return known.base === null || known.base === pull.base.ref ? undefined : 'base';
+  if (known.base === null) return undefined;
+  if (known.base !== pull.base.ref) return 'base';
+  const isJudged = known.status !== null && known.status !== 'not_run';
+  return isJudged && (await findProofBase(em, at.repositoryId, known.base)) === undefined ? 'base' : undefined;
 }
 
-/** Whether a repository wants a proof of every pull request; undefined if its settings cannot be used, so it may. */
-async function wantsAll({ octokit, name }: Place): Promise<boolean | 'required' | undefined> {
-  const settings = await settingsOnGitHub(octokit, name).catch((error) => {
+/** Reads the settings of the default branch; undefined if they cannot be used. */
+async function readSettings({ octokit, name }: Place): Promise<RepositorySettings | undefined> {
+  return settingsOnGitHub(octokit, name).catch((error) => {
     if (error instanceof RunFailed) return undefined;
     throw error;
   });
-  return settings?.prove.everyone;
 }
+
+/** Whether a repository wants a proof of every pull request, or may, because its settings cannot be used. */
+const mayWant = (settings: RepositorySettings | undefined) => settings?.prove.everyone !== false;
 
 /** Asks for a proof that nobody waits for. What the state forbids is logged; everything else is thrown. */
 async function proveIfAllowed(app: App, { repository }: Place, number: number, again: boolean): Promise<void> {

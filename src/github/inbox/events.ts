@@ -14,7 +14,7 @@ import { automate, branchDeleted, labelDeleted } from '../follow/automations.ts'
 import { lookAtChecks } from '../follow/checks.ts';
 import { foreignPullChanged } from '../follow/collisions.ts';
 import { forgetIssue, issueReopened, observeIssue } from '../follow/issues.ts';
-import { proveAfterPush, proveTaken, proveUnasked } from '../follow/prove-pulls.ts';
+import { proveAfterPush, proveAfterSettings, proveUnasked } from '../follow/prove-pulls.ts';
 import { refreshPull } from '../follow/refresh-pull.ts';
 import { headChanged, reviewUnasked } from '../follow/review-pulls.ts';
 import { takeReview } from '../follow/reviews.ts';
@@ -67,7 +67,7 @@ export function registerWebhooks(probot: Probot, app: App): void {
     repository: registrar(probot, ['installation', 'repository']),
     person: registrar(probot, ['installation', 'repository', 'sender']),
   };
-  registerInstallation(on, app);
+  registerInstallation(on, app, inPlace);
   registerIssues(on, app, inPlace);
   registerLinks(on, app, inPlace);
   registerPulls(on, app, inPlace);
@@ -105,8 +105,8 @@ export function registerWebhooks(probot: Probot, app: App): void {
       // The base of these pull requests has changed, so they may conflict with it.
       for (const { number, url } of await listOpenPullsInto(app.db.manager, repositoryId, branch))
         await app.queue.send(undefined, 'pull', { repositoryId, number }, { key: url });
-      await proveTaken(app, place, branch, payload);
-      if (branch === place.repository.defaultBranch && !payload.deleted) await proveAfterPush(app, place, payload);
+      await proveAfterPush(app, place, branch, payload);
+      if (branch === payload.repository.default_branch) await proveAfterSettings(app, place);
     }),
   );
 }
@@ -137,7 +137,7 @@ function registerAutomations(on: Registrars, app: App, inPlace: InPlace): void {
   );
 }
 
-function registerInstallation(on: Registrars, app: App): void {
+function registerInstallation(on: Registrars, app: App, inPlace: InPlace): void {
   on.installation('installation.created', ({ payload }) => syncInstallation(app, payload.installation, true));
   on.installation(
     [
@@ -153,9 +153,11 @@ function registerInstallation(on: Registrars, app: App): void {
       if (payload.installation !== undefined) await observeInstallation(app, payload.installation.id);
     },
   );
-  on.repository('repository', ({ payload }) => {
+  on.repository('repository', async ({ payload }) => {
     const before = payload.action === 'edited' ? payload.changes.default_branch?.from : undefined;
-    return followRepository(app, payload, before);
+    await followRepository(app, payload, before);
+    // The settings are those of the default branch.
+    if (before !== undefined) await inPlace(payload, (place) => proveAfterSettings(app, place));
   });
 }
 

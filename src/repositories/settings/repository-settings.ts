@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import type { RepositoryRow } from '../../db/tables/project.ts';
 import { limitsInBudget, type ProjectBudgets } from '../../domain/budget.ts';
 import { RunFailed } from '../../domain/run.ts';
@@ -55,6 +56,12 @@ export function decidingSettings(settings: RepositorySettings): DecidingSettings
   } = settings;
   const { branch, commits, signOff, verified, pullRequest, ...deciding } = others;
   return deciding;
+}
+
+/** Returns a digest of all settings that decide about the proofs of people's pull requests. */
+export function rulesOfProofs(settings: RepositorySettings): string {
+  const rules = JSON.stringify([decidingSettings(settings), settings.prove.everyone]);
+  return createHash('sha256').update(rules).digest('base64url');
 }
 
 const maxSettingsBytes = 32_768;

@@ -6,6 +6,7 @@ import { Refused } from '../../domain/machine.ts';
 import { liveStatuses } from '../../domain/run.ts';
 import { oneLine, storableText } from '../../domain/text/sanitize.ts';
 import { rightOf } from '../../repositories/permission.ts';
+import { rulesOfProofs } from '../../repositories/settings/repository-settings.ts';
 import type { RepositorySettings } from '../../repositories/settings/schema.ts';
 import { mentionsInSettings } from '../../repositories/settings/settings-on-github.ts';
 import { moveTask, queueMirror } from '../../tasks/move.ts';
@@ -66,7 +67,7 @@ export async function askForProof(app: App, asking: AskingForProof): Promise<voi
   if (isForeign && askedBy !== null) await assertHeadSeen(app, repository, pull, asking.writtenAt);
   const found = {
     ...read,
-    prove: settings.prove,
+    settings,
     isForeign,
     byWriter: askedBy !== null && (await mayWrite(app, askedBy, repository)),
   };
@@ -104,7 +105,16 @@ async function holdForSettings(app: App, asking: AskingForProof, read: ReadPull,
     await forgetHeld(em, at);
     const author = pull.user?.login ?? null;
     const base = pull.base.ref;
-    const proof = { ...at, headSha, base, author, runId: null, isRequired: isRequired ?? false, minutesPerDay: null };
+    const proof = {
+      ...at,
+      headSha,
+      base,
+      author,
+      runId: null,
+      isRequired: isRequired ?? false,
+      minutesPerDay: null,
+      rules: null,
+    };
     await upsertPullProof(em, { ...proof, hold: 'settings', isForeign, reason });
     await queueMirror(app, em, taskId);
   });
@@ -147,14 +157,15 @@ async function isOfStranger({ octokit, name, pull }: Omit<ReadPull, 'credential'
 }
 
 interface Found extends ReadPull {
-  prove: RepositorySettings['prove'];
+  settings: RepositorySettings;
   isForeign: boolean;
   byWriter: boolean;
 }
 
 async function storeIn(app: App, em: EntityManager, asking: AskingForProof, found: Found): Promise<void> {
   const { repository, number, askedBy, again = false, also } = asking;
-  const { pull, prove, isForeign, byWriter } = found;
+  const { pull, isForeign, byWriter } = found;
+  const { prove } = found.settings;
   const at = { repositoryId: repository.id, number };
   const headSha = pull.head.sha;
   await lockUntilCommit(em, 'reviews', repository.id);
@@ -177,15 +188,15 @@ async function storeIn(app: App, em: EntityManager, asking: AskingForProof, foun
   await setTaskFields(em, taskId, { title: `#${number} ${title}`, base: pull.base.ref });
   const minutesPerDay = askedBy === null ? prove.minutesPerDay : null;
   const hold = await holdOf(em, at, { isForeign, byWriter, minutesPerDay });
-  const isRequired = prove.everyone === 'required';
   const proof = {
     ...at,
     headSha,
     base: pull.base.ref,
     author,
-    isRequired,
+    isRequired: prove.everyone === 'required',
     minutesPerDay,
     isForeign: isForeign && !byWriter,
+    rules: rulesOfProofs(found.settings),
   };
   app.audit.note({ pullRequest: [null, pull.html_url] });
   await also?.(em);

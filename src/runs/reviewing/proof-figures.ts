@@ -1,4 +1,5 @@
 import type { EntityManager } from 'typeorm';
+import type { ProofStatus } from '../../domain/proof/proof.ts';
 
 /** How many of the pull requests that were judged last in a month are proved. */
 export interface ProofMonth {
@@ -46,5 +47,31 @@ export async function listSlowChecks(em: EntityManager, repositoryId: string): P
      join run_events e on e.run_id = latest.id and e.type = 'check' and e.data ? 'seconds'
      group by 1 order by 2 desc, 1 limit ${maxSlow}`,
     [repositoryId],
+  );
+}
+
+/** A proof as the list of a repository shows it. */
+export interface ListedProof {
+  pullRequest: number;
+  headSha: string;
+  author: string | null;
+  status: ProofStatus;
+  reason: string | null;
+  seconds: number;
+  at: Date;
+}
+
+/** Returns the proofs of a repository that have ended, newest first. A run that failed proved nothing. */
+export async function listPullProofs(
+  em: EntityManager,
+  repositoryId: string,
+  { limit, offset }: { limit: number; offset: number },
+): Promise<ListedProof[]> {
+  return em.query(
+    `select p.number as "pullRequest", p.head_sha as "headSha", p.author, p.status as status /* not null */, p.reason,
+       p.seconds, p.at as at /* not null */
+     from pull_proofs p where p.repository_id = $1 and p.status is not null
+     order by p.at desc, p.id limit $2 offset $3`,
+    [repositoryId, limit + 1, offset],
   );
 }

@@ -38,6 +38,8 @@ export interface PullProof extends PullRef {
   minutesPerDay: number | null;
   /** The branch into which the pull request went then; null if an earlier release did not store it. */
   base: string | null;
+  /** A digest of the settings with which it was asked for; null if an earlier release asked. */
+  rules: string | null;
   /** Null until it is judged. */
   status: ProofStatus | null;
   reason: string | null;
@@ -53,7 +55,7 @@ export interface PullProof extends PullRef {
 }
 
 const columns = `p.id, p.repository_id as "repositoryId", p.number, p.head_sha as "headSha", p.author, p.run_id as "runId",
-  p.hold, (p.is_foreign or coalesce(p.hold = 'writer', false)) and p.status is null and p.run_id is null as "isForeign", p.is_required as "isRequired", p.minutes_per_day::float8 as "minutesPerDay", p.base_branch as base, p.status, p.reason,
+  p.hold, (p.is_foreign or coalesce(p.hold = 'writer', false)) and p.status is null and p.run_id is null as "isForeign", p.is_required as "isRequired", p.minutes_per_day::float8 as "minutesPerDay", p.base_branch as base, p.rules, p.status, p.reason,
   p.is_hindered as "isHindered", p.notes, p.seconds,
   p.check_run_id::float8 as "checkRunId", p.check_shown as "checkShown", p.created_at as "createdAt",
   r.status as "runStatus", r.failure`;
@@ -62,7 +64,16 @@ const from = 'pull_proofs p left join runs r on r.id = p.run_id';
 
 type Asked = Pick<
   PullProof,
-  'repositoryId' | 'number' | 'headSha' | 'author' | 'runId' | 'hold' | 'isRequired' | 'minutesPerDay' | 'base'
+  | 'repositoryId'
+  | 'number'
+  | 'headSha'
+  | 'author'
+  | 'runId'
+  | 'hold'
+  | 'isRequired'
+  | 'minutesPerDay'
+  | 'base'
+  | 'rules'
 > & {
   isForeign?: boolean;
   /** Why the settings cannot be used. */
@@ -70,22 +81,29 @@ type Asked = Pick<
 };
 
 /**
- * Stores that a head is to be proved, or why it is not. Forgets what was proved of it before. The caller has the lock of the
- * repository's reviews, and the time is that of the clock, so that of two heads the one stored last is the latest.
+ * Stores that a head is to be proved, or why it is not. Its result counts no longer, but what was found out about its files is kept.
+ * The caller has the lock of the repository's reviews, and the time is that of the clock, so that of two heads the one stored last is the latest.
  */
 export async function upsertPullProof(em: EntityManager, asked: Asked): Promise<void> {
   await em.query(
     `insert into pull_proofs (id, repository_id, number, head_sha, author, run_id, hold, is_required, minutes_per_day, reason,
-       base_branch, is_foreign, created_at)
-     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, clock_timestamp())
+       base_branch, is_foreign, rules, created_at)
+     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, clock_timestamp())
      on conflict (repository_id, number, head_sha) do update set author = excluded.author, run_id = excluded.run_id,
        hold = excluded.hold, is_required = excluded.is_required, minutes_per_day = excluded.minutes_per_day,
-       base_branch = excluded.base_branch, is_foreign = excluded.is_foreign, base_requires = null, base_looked_at = null, status = null,
-       commits = '{}',
-       reason = excluded.reason, is_hindered = false, notes = '[]', seconds = 0, at = null, fingerprint = null, created_at = excluded.created_at`,
+       base_branch = excluded.base_branch, is_foreign = excluded.is_foreign, rules = excluded.rules,
+       base_requires = null, base_looked_at = null, status = null, commits = '{}', reason = excluded.reason, is_hindered = false,
+       notes = '[]', seconds = 0, at = null, created_at = excluded.created_at`,
     [
       ...[newId('proof'), asked.repositoryId, asked.number, asked.headSha, asked.author, asked.runId, asked.hold],
-      ...[asked.isRequired, asked.minutesPerDay, asked.reason ?? null, asked.base, asked.isForeign ?? false],
+      ...[
+        asked.isRequired,
+        asked.minutesPerDay,
+        asked.reason ?? null,
+        asked.base,
+        asked.isForeign ?? false,
+        asked.rules,
+      ],
     ],
   );
 }
@@ -195,17 +213,29 @@ export async function wasRequired(em: EntityManager, repositoryId: string): Prom
   return rows[0]?.isRequired;
 }
 
-/** Stores what the run of a proof found out. */
+/** Evidence that was not confirmed for this long is deleted. */
+const evidenceKept = `interval '90 days'`;
+
+/** Stores what the run of a proof found out, and that the same files need not be tried again, unless it was unclear. */
 export async function storeJudged(em: EntityManager, runId: string, judged: JudgedPull): Promise<void> {
   const { proof, notes, seconds, fingerprint, commits } = judged;
+  const found = [proof.status, proof.reason, storableJson(notes), proof.isHindered ?? false];
+  const [[shown]]: [{ repositoryId: string; headSha: string }[]] = await em.query(
+    `update pull_proofs set status = $2, reason = $3, notes = $4, is_hindered = $5, seconds = $6, commits = $7,
+       at = now(), hold = null
+     where run_id = $1 returning repository_id as "repositoryId", head_sha as "headSha"`,
+    [runId, ...found, seconds, boundedCommits(commits)],
+  );
+  if (shown === undefined || fingerprint === null || proof.status === 'not_run') return;
+  await em.query(`delete from proof_evidence where repository_id = $1 and at < now() - ${evidenceKept}`, [
+    shown.repositoryId,
+  ]);
   await em.query(
-    `update pull_proofs set status = $2, reason = $3, notes = $4, seconds = $5, fingerprint = $6, is_hindered = $7,
-       commits = $8, at = now(), hold = null
-     where run_id = $1`,
-    [
-      ...[runId, proof.status, proof.reason, storableJson(notes), seconds, fingerprint, proof.isHindered ?? false],
-      boundedCommits(commits),
-    ],
+    `insert into proof_evidence (status, reason, notes, is_hindered, repository_id, fingerprint, head_sha, at)
+     values ($1, $2, $3, $4, $5, $6, $7, now())
+     on conflict (repository_id, fingerprint) do update set status = excluded.status, reason = excluded.reason,
+       notes = excluded.notes, is_hindered = excluded.is_hindered, head_sha = excluded.head_sha, at = excluded.at`,
+    [...found, shown.repositoryId, fingerprint, shown.headSha],
   );
 }
 
@@ -221,9 +251,8 @@ export async function findKnownProof(
   fingerprint: string,
 ): Promise<(Judged & { notes: ProofNote[]; headSha: string }) | undefined> {
   const rows: (Judged & { notes: ProofNote[]; headSha: string })[] = await em.query(
-    `select p.status as status /* not null */, p.reason, p.is_hindered as "isHindered", p.notes, p.head_sha as "headSha" from pull_proofs p
-     where p.repository_id = $1 and p.fingerprint = $2 and p.status <> 'not_run'
-     order by p.at desc, p.id desc limit 1`,
+    `select status, reason, is_hindered as "isHindered", notes, head_sha as "headSha" from proof_evidence
+     where repository_id = $1 and fingerprint = $2`,
     [repositoryId, fingerprint],
   );
   return rows[0];
@@ -260,6 +289,25 @@ export async function listHeldNumbers(em: EntityManager, repositoryId: string): 
          and n.created_at > p.created_at)
      order by p.is_foreign, p.created_at limit ${maxHeld}`,
     [repositoryId],
+  );
+  return rows.map(({ number }) => number);
+}
+
+/**
+ * Returns those of some pull requests whose proof of the head was asked for with other settings. An earlier release stored only
+ * whether the check run may fail.
+ */
+export async function listWithOtherRules(
+  em: EntityManager,
+  repositoryId: string,
+  heads: { number: number; headSha: string }[],
+  { rules, isRequired }: { rules: string; isRequired: boolean },
+): Promise<number[]> {
+  const rows: { number: number }[] = await em.query(
+    `select p.number from unnest($2::integer[], $3::text[]) as h (number, sha)
+     join pull_proofs p on p.repository_id = $1 and p.number = h.number and p.head_sha = h.sha
+     where p.status is not null and coalesce(p.rules <> $4, p.is_required <> $5) order by p.number`,
+    [repositoryId, heads.map(({ number }) => number), heads.map(({ headSha }) => headSha), rules, isRequired],
   );
   return rows.map(({ number }) => number);
 }
@@ -335,30 +383,4 @@ export async function forgetShownProof(
     [repositoryId, 'checkRunId' in of ? of.checkRunId : null, 'sha' in of ? of.sha : null],
   );
   return rows.map(({ taskId }) => taskId);
-}
-
-/** A proof as the list of a repository shows it. */
-export interface ListedProof {
-  pullRequest: number;
-  headSha: string;
-  author: string | null;
-  status: ProofStatus;
-  reason: string | null;
-  seconds: number;
-  at: Date;
-}
-
-/** Returns the proofs of a repository that have ended, newest first. A run that failed proved nothing. */
-export async function listPullProofs(
-  em: EntityManager,
-  repositoryId: string,
-  { limit, offset }: { limit: number; offset: number },
-): Promise<ListedProof[]> {
-  return em.query(
-    `select p.number as "pullRequest", p.head_sha as "headSha", p.author, p.status as status /* not null */, p.reason,
-       p.seconds, p.at as at /* not null */
-     from pull_proofs p where p.repository_id = $1 and p.status is not null
-     order by p.at desc, p.id limit $2 offset $3`,
-    [repositoryId, limit + 1, offset],
-  );
 }

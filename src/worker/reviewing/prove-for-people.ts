@@ -6,7 +6,7 @@ import { type Failure, RunFailed } from '../../domain/run.ts';
 import { concludeRun, type Journal } from '../../runs/journal.ts';
 import { findProofOfRun, holdForMinutes, minutesToday, storeJudged } from '../../runs/reviewing/pull-proofs.ts';
 import { findAsk, type PullAsk } from '../../runs/reviewing/store.ts';
-import { storeCommits } from '../../runs/reviewing/taken-commits.ts';
+import { followBaseFrom, storeCommits } from '../../runs/reviewing/taken-commits.ts';
 import { queueMirror, tryMoveTask } from '../../tasks/move.ts';
 import { readElapsedMs } from '../lease/run-clock.ts';
 import type { Shared } from '../open-work.ts';
@@ -67,7 +67,7 @@ export async function proveForPeople(app: App, work: Work): Promise<void> {
   if (known === undefined) throw new RunFailed('internal', 'the files of the pull request were not compared');
   const ask = await askOf(app.db.manager, run);
   work.isForeign = ask.isFork || ask.isForeign === true;
-  if (!(await isAboutBase(work, known))) return beginAgain(app, work, ask);
+  if (!(await isAboutBase(work, known, ask))) return beginAgain(app, work, ask);
   const judged = await journal.once('pull proof', async () => {
     const { proof, notes } = known.proved ?? (await tryPull(work, ask, known));
     const { status, reason, isHindered = false } = proof;
@@ -91,9 +91,12 @@ export async function proveForPeople(app: App, work: Work): Promise<void> {
  * Returns whether a pull request still differs from the commit that was found. Its commits are stored first, so that a push into the
  * base branch from then on has it proved again. A push that came earlier, while the pull request was fetched, is noticed here.
  */
-async function isAboutBase(work: Work, { base, commits }: Known): Promise<boolean> {
+async function isAboutBase(work: Work, { base, commits }: Known, { repositoryId }: PullAsk): Promise<boolean> {
   const { journal, run, checkout, retrying, baseBranch } = work;
-  await journal.write((em) => storeCommits(em, run.id, commits));
+  await journal.write(async (em) => {
+    await storeCommits(em, run.id, commits);
+    await followBaseFrom(em, repositoryId, { branch: baseBranch, head: work.baseHead });
+  });
   const { isSame } = await journal.once('base of the proof', async () => {
     const baseHead = base === undefined ? undefined : await retrying(() => checkout.fetch(baseBranch));
     return { isSame: baseHead === undefined || (await clearBase({ ...work, baseHead })) === base };

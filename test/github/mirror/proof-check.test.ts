@@ -14,6 +14,7 @@ const proof: PullProof = {
   isRequired: false,
   minutesPerDay: 60,
   base: 'main',
+  rules: null,
   status: null,
   reason: null,
   isHindered: false,

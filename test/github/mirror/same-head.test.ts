@@ -1,5 +1,5 @@
 import { type Place, placeOfRepository } from '../../../src/github/app/place.ts';
-import { proveMissed } from '../../../src/github/follow/prove-pulls.ts';
+import { proveAgainJob, proveMissed } from '../../../src/github/follow/prove-pulls.ts';
 import { askForProof } from '../../../src/runs/reviewing/ask-proof.ts';
 import { openAcme } from '../../support/stand-ins/acme.ts';
 import { around, asked, looked, shown } from '../../support/stand-ins/named-github.ts';
@@ -277,14 +277,19 @@ test('while the settings cannot be used, pull requests of a stranger hold nothin
 
 describe('when an admin changes the settings on the default branch', () => {
   const [before, after] = ['1'.repeat(40), '2'.repeat(40)];
-  const contentOf = (text: string) => ({ encoding: 'base64', content: Buffer.from(text).toString('base64') });
-  const pushed = async (was: string, is: string) => {
-    around.pages['/contents/.deckhand.yml'] = (query: URLSearchParams) =>
-      contentOf(query.get('ref') === before ? was : is);
+  const say = (text: string) => {
+    around.pages['/contents/.deckhand.yml'] = { encoding: 'base64', content: Buffer.from(text).toString('base64') };
+  };
+  const pushed = async (is: string) => {
+    say(is);
     around.pages['/pulls'] = listed();
-    const payload = { ref: 'refs/heads/main', before, after, deleted: false, commits: [], sender: ada, ...place };
+    const repository = { ...place.repository, default_branch: 'main' };
+    const about = { ...place, repository, sender: ada };
+    const payload = { ref: 'refs/heads/main', before, after, deleted: false, commits: [], ...about };
     await acme.service.app.github?.receive({ id: `${Math.random()}`, name: 'push', payload } as never);
   };
+  const repositoryId = async (): Promise<string> =>
+    (await acme.service.app.db.manager.query('select repository_id as id from pull_proofs limit 1'))[0].id;
   const listed = () => {
     const { merged: _, ...pull } = pullOf({ number: 7 });
     return [pull];
@@ -297,9 +302,16 @@ describe('when an admin changes the settings on the default branch', () => {
     ['other checks run', strict.replace('node --test', 'true'), strict],
   ])('open pull requests are proved again: %s', async (_what, was, is) => {
     const { opened, judge, mirror, latest } = await required('true');
+    say(was);
     await opened({ number: 7 }, 'weakened');
-    expect(latest()).toMatch(/^neutral: Tests were weakened/);
-    await pushed(was, is);
+    const shown = latest();
+    await pushed(is);
+    await mirror(7);
+    expect([shown, latest()]).toEqual([
+      expect.stringContaining('Tests were weakened'),
+      expect.stringMatching(/Not proved|the settings have changed/i),
+    ]);
+    await proveAgainJob(acme.service.app, { repositoryId: await repositoryId(), number: 7 });
     await mirror(7);
     expect(latest()).toMatch(/^(queued|in_progress)/);
     await judge(7, 'weakened');
@@ -308,9 +320,10 @@ describe('when an admin changes the settings on the default branch', () => {
 
   test('nothing happens after a push that changes no setting for proofs', async () => {
     const { opened, mirror, latest } = await required();
+    say(strict);
     await opened({ number: 7 }, 'proved');
     const was = latest();
-    await pushed(strict, `${strict}review: everyone\n`);
+    await pushed(`${strict}review: everyone\n`);
     await mirror(7);
     expect(latest()).toBe(was);
   });
@@ -320,11 +333,10 @@ describe('when an admin changes the settings on the default branch', () => {
     await opened({ number: 7 }, 'weakened');
     settingsSay('required');
     around.pages['/pulls'] = listed();
-    const [{ id }]: [{ id: string }] = await acme.service.app.db.manager.query(
-      'select repository_id as id from pull_proofs',
-    );
+    const id = await repositoryId();
     const found = await placeOfRepository(acme.service.app, id);
     await proveMissed(acme.service.app, found as Place, () => false);
+    await proveAgainJob(acme.service.app, { repositoryId: id, number: 7 });
     await mirror(7);
     expect(latest()).toMatch(/^(queued|in_progress)/);
     // And no more once that is so.
