@@ -3,7 +3,7 @@ import type { z } from 'zod';
 import { findAgentsByName, findVisibleAgent, mayServe } from '../agents/store.ts';
 import type { App } from '../app.ts';
 import { newId } from '../db/ids.ts';
-import { Repositories } from '../db/tables/project.ts';
+import { Agents, Repositories } from '../db/tables/project.ts';
 import { Tasks } from '../db/tables/task.ts';
 import { Refused } from '../domain/machine.ts';
 import type { Priority } from '../domain/task.ts';
@@ -167,15 +167,15 @@ export async function assertBases(app: App, projectId: string, given: GivenBase[
 }
 
 /**
- * Returns what is wrong with an owner: the agent must be visible to the user, and belong to the project or to one of
- * its members.
+ * Returns what is wrong with an owner: the agent must belong to the project, or to one of its members and be visible to the user.
+ * A command on GitHub may come from somebody who is no member and sees no agents.
  */
 export async function ownerProblems(em: EntityManager, projectId: string, userId: string, owner: string | undefined) {
   if (owner === undefined) return [];
   const id = storableText(owner);
-  const agent = await findVisibleAgent(em, userId, id);
-  const mayOwn = agent !== undefined && (await mayServe(em, id, projectId));
-  if (mayOwn) return [];
+  const isNamable =
+    (await em.existsBy(Agents, { id, projectId })) || (await findVisibleAgent(em, userId, id)) !== undefined;
+  if (isNamable && (await mayServe(em, id, projectId))) return [];
   const named = await findAgentsByName(em, id, projectId, userId);
   const message =
     named.length > 1
