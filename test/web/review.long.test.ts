@@ -125,6 +125,13 @@ inBrowser('comments on lines survive a reload and are sent as one request for ch
       .getByText(/not sent yet/)
       .count(),
   ).toBe(0);
+  // Nor is an editor left where they were written.
+  expect(
+    await page
+      .getByLabel(/^Comment on a\.txt/)
+      .and(page.locator('textarea'))
+      .count(),
+  ).toBe(0);
   // Both stand at their lines, with the answer.
   for (const [line, text] of [
     [2, 'Call it deux.'],

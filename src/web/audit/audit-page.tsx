@@ -1,20 +1,37 @@
 import { FilterIcon } from '@primer/octicons-react';
 import { Button, IconButton } from '@primer/react';
 import { useInfiniteQuery, useQueries, useQuery } from '@tanstack/react-query';
+import { useContext } from 'react';
 import { Link, useParams } from 'react-router';
+import { hasRole } from '../../domain/agent.ts';
 import type { AuditRecord } from '../api.ts';
 import { QueryResult } from '../display/query-result.tsx';
 import { EmptyState } from '../display/sections.tsx';
 import { TimeAgo } from '../display/times.tsx';
+import { RoleInProject } from '../forms/may.tsx';
 import { PageHeader, usePageTitle } from '../frame/page-header.tsx';
 import * as queries from '../live/queries.ts';
 import { AuditFilters, ObjectFilter, useAuditFilters } from './filters.tsx';
 import { changesIn, idsIn, type Named, namedVersions, partsOf, shownValue, viaNames } from './record-texts.ts';
 import { actionPhrase, fieldName } from './words.ts';
 
-/** Shows who changed what in a project, newest first, a page at a time. */
+/** Shows who changed what in a project, to those who may see it. */
 export function AuditPage() {
   usePageTitle('Audit log');
+  const role = useContext(RoleInProject);
+  if (role === undefined || hasRole(role, 'admin')) return <AuditLog />;
+  return (
+    <div className="narrow stack">
+      <PageHeader title="Audit log" />
+      <EmptyState title="Only admins see the audit log">
+        Ask an admin or the owner of the project, who are on the page “Members”.
+      </EmptyState>
+    </div>
+  );
+}
+
+/** Shows the records, newest first, a page at a time. */
+function AuditLog() {
   const { projectId = '' } = useParams();
   const filters = useAuditFilters();
   const query = useInfiniteQuery(queries.auditRecords(projectId, filters.filter));

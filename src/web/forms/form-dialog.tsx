@@ -97,7 +97,7 @@ export function FormButtons(props: {
 }) {
   const { submit, isBusy = false, isDisabled = false, onCancel, children } = props;
   return (
-    <div className="row end wrap-row">
+    <div className="row end wrap-row form-buttons">
       <Button onClick={onCancel}>Cancel</Button>
       {children}
       <Button type="submit" variant="primary" loading={isBusy} disabled={isDisabled}>

@@ -17,8 +17,8 @@ import { effortText, type TaskState, taskState } from './task-state.ts';
 
 /** Shows in one line what a task is and the button for what comes next, and below it a sentence that says why. */
 export function TaskHeader({ task }: { task: Task }) {
-  const state = useTaskState(task);
   const mayAct = useMay('member');
+  const state = useTaskState(task, !mayAct);
   return (
     <header className="task-head">
       <ParentLink parentId={task.parentId} />
@@ -117,7 +117,7 @@ function TaskLinks({ task }: { task: Task }) {
 }
 
 /** Returns what the page says about the state of a task, with what is known about the tasks around it. */
-function useTaskState(task: Task): TaskState {
+function useTaskState(task: Task, isViewer: boolean): TaskState {
   const { data: related = [] } = useQuery({ ...queries.relatedTasks(task), enabled: task.dependsOn.length > 0 });
   const { data: subtasks = [] } = useQuery({
     ...queries.subtasks(task.id),
@@ -135,5 +135,6 @@ function useTaskState(task: Task): TaskState {
     openSubtasks: subtasks.filter(isOpen).length,
     isMergeBlocked: readiness?.problems.some(({ blocks }) => blocks) ?? false,
     isQueued: newest?.status === 'queued',
+    isViewer,
   });
 }

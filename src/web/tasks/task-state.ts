@@ -25,6 +25,8 @@ interface Surroundings {
   isQueued?: boolean;
   /** GitHub would refuse a merge now. */
   isMergeBlocked?: boolean;
+  /** The person who looks may change nothing. */
+  isViewer?: boolean;
 }
 
 const rareActions: TaskAction[] = ['to_backlog', 'to_ready', 'to_done'];
@@ -38,7 +40,7 @@ export function taskState(task: Task, around: Surroundings): TaskState {
   const main = actions.find((action) => mainActions.includes(action)) ?? null;
   const needsAgent = task.owner === null && ['backlog', 'ready'].includes(task.status);
   return {
-    sentence: sentenceFor(task, around),
+    sentence: around.isViewer ? sentenceForViewer(task, around) : sentenceFor(task, around),
     primary: needsAgent ? 'assign' : main,
     others: actions.filter((action) => action !== main && !rareActions.includes(action)),
     rare: actions.filter((action) => rareActions.includes(action)),
@@ -67,6 +69,28 @@ function sentenceFor(task: Task, { openDependencies, subtasks, openSubtasks, isQ
       return reviewSentence(task);
     case 'done':
       return 'Nothing is left to do. To work on it again, move it to Ready.';
+  }
+}
+
+/** Says what people who may act can do, without telling the reader to do it. */
+function sentenceForViewer(task: Task, around: Surroundings): string {
+  const { status, owner, failure, attention } = task;
+  switch (status) {
+    case 'backlog':
+    case 'ready':
+      if (owner === null) return 'No agent is assigned.';
+      if (around.openDependencies > 0) return sentenceFor(task, around);
+      return failure === null ? 'A member can start it.' : 'The last run failed. A member can have it tried again.';
+    case 'in_progress':
+      if (around.isQueued) return 'The run begins when a worker is free.';
+      if (attention === null) return 'The agent is working.';
+      return ['model', 'host'].includes(attention.reason) ? progressSentence(task) : 'The run waits for a member.';
+    case 'in_review':
+      return 'Members review its changes.';
+    case 'done':
+      return 'Nothing is left to do.';
+    default:
+      return sentenceFor(task, around);
   }
 }
 

@@ -45,6 +45,20 @@ test('a failed task says what Retry and Start do; another one does not', () => {
   expect(queued.sentence).toMatch(/^The run begins when a worker is free/);
 });
 
+test('a viewer is not told to do what only members can do', () => {
+  const states: [Partial<Task>, string][] = [
+    [{ owner: null }, 'No agent is assigned.'],
+    [{}, 'A member can start it.'],
+    [{ failure }, 'The last run failed. A member can have it tried again.'],
+    [{ status: 'in_progress' }, 'The agent is working.'],
+    [{ status: 'in_progress', attention }, 'The run waits for a member.'],
+    [{ status: 'in_review', prUrl }, 'Members review its changes.'],
+    [{ status: 'done' }, 'Nothing is left to do.'],
+  ];
+  for (const [changes, sentence] of states)
+    expect(taskState(task(changes), { ...around, isViewer: true }).sentence).toBe(sentence);
+});
+
 test('a task that waits for others says so and cannot be started', () => {
   const held = taskState(task({}), { ...around, openDependencies: 2 });
   expect(held.primary).toBeNull();

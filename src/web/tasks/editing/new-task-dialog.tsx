@@ -1,7 +1,7 @@
 import { Button, Checkbox, Flash, FormControl, Textarea } from '@primer/react';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { type FormEvent, type KeyboardEvent, useState } from 'react';
-import { useSearchParams } from 'react-router';
+import { useNavigate, useSearchParams } from 'react-router';
 import * as api from '../../api.ts';
 import { plural } from '../../display/formats.ts';
 import { FormButtons, FormDialog, TitleField } from '../../forms/form-dialog.tsx';
@@ -253,6 +253,12 @@ function useCreation(props: {
 }) {
   const { projectId, isList, titles, fields, isStarted, onDone, onProblem } = props;
   const client = useQueryClient();
+  const navigate = useNavigate();
+  /** On a phone, the card of a new task may be far away. */
+  const opening = ([task, ...others]: api.Task[]) =>
+    task === undefined || others.length > 0
+      ? undefined
+      : { name: 'Open', act: () => void navigate(`/tasks/${task.id}`) };
   return useMutation({
     mutationFn: async () => {
       const [first, ...others] = titles.map((title) => ({ title, ...detailsOf(fields) }));
@@ -266,10 +272,10 @@ function useCreation(props: {
       onDone();
       if (created[0] !== undefined) focusNewTask(created[0].id);
       const name = created.length === 1 ? 'Task created' : `${plural(created.length, 'task')} created`;
-      if (!isStarted) return notify(name, 'success');
+      if (!isStarted) return notify(name, 'success', opening(created));
       try {
         for (const { id } of created) putTask(client, await api.startTask(id));
-        notify(`${name} and started`, 'success');
+        notify(`${name} and started`, 'success', opening(created));
       } catch (error) {
         notify(`${name}, but not started. ${errorMessage(error)}`, 'danger');
       }

@@ -52,7 +52,10 @@ export function useLineComments({ file, hunks, takesComments, threads, comments,
     [lines, takesComments, file.path, open],
   );
   const widgets: Record<string, ReactNode> = {};
-  const all = opened === undefined || comments.some(({ id }) => id === opened.id) ? comments : [...comments, opened];
+  const isStored = opened !== undefined && comments.some(({ id }) => id === opened.id);
+  // Otherwise its editor would be there again, empty, once the comment is sent.
+  if (isStored) setOpened(undefined);
+  const all = opened === undefined || isStored ? comments : [...comments, opened];
   for (const [change, line] of lines) {
     const here = all.filter((comment) => isAbout(comment, line) && (comment.text !== '' || comment.id === editedId));
     const thread = commentsAt(threads, line);
