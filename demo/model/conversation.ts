@@ -60,6 +60,12 @@ const spoken = [
 const ownWords = /^The (?:branch conflicts with its base branch|checks of commit \S+ failed)\. /;
 const changedPlan = /^\[\S+ changed the plan and approved it\]\n.+\n\n([\s\S]+)$/;
 
+/** Returns what a person said in instructions: of comments on lines their texts, without what the service adds for the agent. */
+function personsWords(text: string): string[] {
+  const [said = ''] = text.split(/^Answer each of these comments with answer_comment /m);
+  return said.split(/^### \S.*:\d+(?: \(removed line\))?\n(?:> .*\n)?/m);
+}
+
 /** Returns what people asked of the agent, each in one line: messages, answers, changed plans, reviews and new instructions. */
 export function wishesIn(request: Pick<ModelRequest, 'messages'>): string[] {
   const calls = callsIn(request);
@@ -67,7 +73,8 @@ export function wishesIn(request: Pick<ModelRequest, 'messages'>): string[] {
     const text = role === 'user' && typeof content === 'string' ? content : '';
     const plan = changedPlan.exec(text)?.[1];
     const proposed = calls.findLast((call) => call.name === 'propose_plan' && call.at < at)?.args.markdown ?? '';
-    return [...spoken.flatMap((form) => form.exec(text)?.[1] ?? []), ...(plan ? [newSteps(plan, proposed)] : [])];
+    const said = spoken.flatMap((form) => personsWords(form.exec(text)?.[1] ?? ''));
+    return [...said, ...(plan ? [newSteps(plan, proposed)] : [])];
   });
   const lines = wishes.map((wish) => wish.replace(/\s+/g, ' ').trim().slice(0, 300));
   return [...new Set(lines)].filter((line) => line !== '' && !ownWords.test(line));

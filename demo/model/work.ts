@@ -130,9 +130,10 @@ function changeOf({ title, wishes, number, calls, assignment }: Known): Change {
   return changeFor({ title, wishes: [...new Set(all)], number, section: sectionIn(assignment) });
 }
 
-/** Returns the new name that a task says, as a part of an address. */
+/** Returns the new name that a task says, or that an earlier attempt used, as a part of an address. */
 function sectionIn(assignment: string): string | undefined {
-  const name = /^Name: (\S.*)$/m.exec(assignment)?.[1]?.toLowerCase();
+  const used = /into the section "([^"]+)" of a site/.exec(assignment)?.[1];
+  const name = (/^Name: (\S.*)$/m.exec(assignment)?.[1] ?? used)?.toLowerCase();
   return name?.match(/[a-z0-9]+/g)?.join('-');
 }
 

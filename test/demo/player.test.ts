@@ -65,6 +65,11 @@ test("the demo's model asks first if the title is a question, and gives up what 
   const named = unclear('Name: url-slugs');
   expect(played(named, all)).toEqual(works);
   expect(JSON.stringify(named)).toContain('url-slugs/hello-world');
+  // A later attempt knows what a hint said to an earlier one.
+  const summary = 'It puts pages into the section "url-slugs" of a site.';
+  const revised = unclear(`${unclearTask.description}\n\n## Handoffs of earlier attempts\n${summary}`);
+  expect(played(revised, all)).toEqual(works);
+  expect(JSON.stringify(revised)).toContain('url-slugs/hello-world');
 });
 
 test("the demo's model says how the tasks of a sprint are doing", () => {
@@ -91,10 +96,12 @@ test("what people say to the demo's model appears in its plan and in its change"
     '[mona answers "Change it?"]\nAdd a second one',
     'A person took the conversation back.\n\n## Instructions for this attempt\nUse a loop.',
     '# Task: Cut long slugs\n\n## Instructions for this attempt\nsrc/a.js:3\n\nRename this.\n\n## The repository sample\nfiles',
+    '# Task: Cut\n\n## Instructions for this attempt\nShorter.\n\n### src/a.js:3\n> return\n\nWhy here?\n\n### src/a.js:9 (removed line)\nKeep it.\n\nAnswer each of these comments with answer_comment before you finish:\n- comment_1: src/a.js:3\n\n## The repository sample\nfiles',
   ];
   const wishes = [
     ...['Keep the names short.', 'Cut at words.', 'Cut. Test.', 'Add a second one', 'Use a loop.'],
     'src/a.js:3 Rename this.',
+    ...['Shorter.', 'Why here?', 'Keep it.'],
   ];
   expect(wishesIn({ messages: said.map((content) => ({ role: 'user', content })) })).toEqual(wishes);
 
