@@ -63,7 +63,8 @@ inBrowser('a repository is picked from the installation, and an issue becomes a 
   await dialog.getByLabel('Search open issues').fill(`#${number}`);
   await dialog.getByRole('button', { name: 'Import issues' }).click();
   await dialog.getByText('Choose at least one issue.').waitFor();
-  await dialog.getByText('From GitHub').click();
+  await dialog.getByRole('button', { name: 'Choose all that match' }).click();
+  await dialog.getByText('1 issue chosen.').waitFor();
   await dialog.getByRole('button', { name: 'Import issues' }).click();
   await page.getByText('1 task created.').waitFor();
   expect(await world.task()).toMatchObject({ title: 'From GitHub', issueNumber: number, status: 'backlog' });

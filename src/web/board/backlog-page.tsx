@@ -45,7 +45,7 @@ export function BacklogPage() {
           const tasks = allTasks.filter((t) => t.sprintId === null && isPlannable(t));
           if (tasks.length > 0) return <BacklogList projectId={projectId} tasks={tasks} />;
           return (
-            <EmptyState title="The backlog is empty">
+            <EmptyState title="Nothing is left to plan">
               Tasks that nobody has started and that are not in a sprint appear here.
               {mayCreate && ' Create a task to add one.'}
             </EmptyState>

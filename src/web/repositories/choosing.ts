@@ -15,6 +15,12 @@ export function filterIssues(issues: OpenIssue[], search: string): OpenIssue[] {
   );
 }
 
+/** Returns the chosen numbers with those of all issues that have no task yet, as many as one request may have. */
+export function withAll(chosen: number[], issues: Pick<OpenIssue, 'number' | 'taskId'>[]): number[] {
+  const others = issues.filter(({ number, taskId }) => taskId === null && !chosen.includes(number));
+  return [...chosen, ...others.map(({ number }) => number)].slice(0, Math.max(chosen.length, maxAtOnce));
+}
+
 /** Says what an import has done, with the reasons why issues were skipped. */
 export function importedText({ imported, skipped }: ImportedIssues): string {
   const created = imported.length === 0 ? 'No task was created.' : `${plural(imported.length, 'task')} created.`;

@@ -1,8 +1,8 @@
 import './import-issues.css';
-import { Button, Label, TextInput } from '@primer/react';
+import { Button, Checkbox, FormControl, Label, TextInput } from '@primer/react';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useId, useState } from 'react';
-import { Link } from 'react-router';
+import { Link, useNavigate } from 'react-router';
 import * as api from '../api.ts';
 import { plural } from '../display/formats.ts';
 import { QueryResult } from '../display/query-result.tsx';
@@ -11,9 +11,11 @@ import { FormButtons, FormDialog } from '../forms/form-dialog.tsx';
 import { SelectField } from '../forms/select-field.tsx';
 import { submitOnce } from '../forms/submit.ts';
 import { notify, notifyError } from '../frame/notices.tsx';
+import { errorMessage } from '../live/errors.ts';
+import { putTask } from '../live/put-task.ts';
 import * as queries from '../live/queries.ts';
 import { useAgentsToChoose } from '../projects/preselected-agent.ts';
-import { filterIssues, importedText, maxAtOnce } from './choosing.ts';
+import { filterIssues, importedText, maxAtOnce, withAll } from './choosing.ts';
 
 const statuses = [
   { id: 'backlog', name: 'Backlog' },
@@ -29,12 +31,28 @@ export function ImportIssues({ repository, onClose }: { repository: api.Reposito
   const [numbers, setNumbers] = useState<number[]>([]);
   const [status, setStatus] = useState('backlog');
   const [chosenOwner, setOwner] = useState<string>();
+  const [isStarted, setStarted] = useState(false);
   const owner = chosenOwner ?? preselected;
+  const navigate = useNavigate();
+  const board = { name: 'Open the board', act: () => void navigate(`/projects/${projectId}`) };
   const run = useMutation({
-    mutationFn: () =>
-      api.importIssues(id, { numbers, status: status as 'backlog' | 'ready', ...(owner === '' ? {} : { owner }) }),
-    onSuccess: (result) => {
-      notify(importedText(result), result.imported.length === 0 ? 'default' : 'success');
+    mutationFn: async () => {
+      const asked = { numbers, status: status as 'backlog' | 'ready', ...(owner === '' ? {} : { owner }) };
+      const result = await api.importIssues(id, asked);
+      let refusal: string | undefined;
+      if (isStarted && owner !== '')
+        for (const { taskId } of result.imported)
+          await api.startTask(taskId).then(
+            (task) => putTask(client, task),
+            (error) => {
+              refusal ??= `Not all of them were started. ${errorMessage(error)}`;
+            },
+          );
+      return { result, refusal };
+    },
+    onSuccess: ({ result, refusal }) => {
+      notify(importedText(result), result.imported.length === 0 ? 'default' : 'success', board);
+      if (refusal !== undefined) notify(refusal, 'danger');
       void client.invalidateQueries({ queryKey: queries.openIssues(id).queryKey });
       onClose();
     },
@@ -67,6 +85,10 @@ export function ImportIssues({ repository, onClose }: { repository: api.Reposito
               />
               <SelectField label="Agent" emptyOption="No agent" value={owner} options={agents} onSelect={setOwner} />
             </div>
+            <FormControl disabled={owner === ''}>
+              <Checkbox checked={isStarted && owner !== ''} onChange={(event) => setStarted(event.target.checked)} />
+              <FormControl.Label>Start the tasks at once</FormControl.Label>
+            </FormControl>
             <p className="muted" role="status">
               {hintFor(numbers.length, isAsked)}
             </p>
@@ -93,6 +115,7 @@ function IssueList(props: { issues: api.OpenIssue[]; chosen: number[]; onChoose(
   const [search, setSearch] = useState('');
   if (issues.length === 0) return <p className="muted">The repository has no open issues.</p>;
   const shown = filterIssues(issues, search);
+  const all = withAll(chosen, shown);
   const toggle = (number: number) =>
     onChoose(chosen.includes(number) ? chosen.filter((each) => each !== number) : [...chosen, number]);
   return (
@@ -105,6 +128,11 @@ function IssueList(props: { issues: api.OpenIssue[]; chosen: number[]; onChoose(
         onChange={(event) => setSearch(event.target.value)}
         onKeyDown={(event) => event.key === 'Enter' && event.preventDefault()}
       />
+      <div>
+        <Button size="small" disabled={all.length === chosen.length} onClick={() => onChoose(all)}>
+          {search.trim() === '' ? 'Choose all' : 'Choose all that match'}
+        </Button>
+      </div>
       <ul className="list issues" aria-label="Open issues">
         {shown.map((issue) => (
           <IssueItem

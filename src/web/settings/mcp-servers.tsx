@@ -177,9 +177,10 @@ function ServerForm({ edited, all, isBusy, projectId, onAdd, onEnd }: FormProps)
   const field = (key: keyof typeof empty, label: string, more: { type?: 'password'; placeholder?: string } = {}) => {
     const problem = fieldError(attempt.error, paths[key], label);
     return (
-      <FormControl required={key === 'name' || key === 'url'}>
+      <FormControl required={key === 'name' || key === 'url'} className={key === 'url' ? 'mcp-url' : ''}>
         <FormControl.Label>{label}</FormControl.Label>
         <TextInput
+          block={key === 'url'}
           autoComplete="off"
           value={fields[key]}
           onChange={(event) => {

@@ -3,7 +3,7 @@ import { notificationsFor } from '../../../src/web/inbox/notifications.ts';
 import { departedEntries, newEntries, outcomeOf } from '../../../src/web/inbox/outcome.ts';
 import { choosableDays, nextWeek, timeOn, tomorrow } from '../../../src/web/inbox/snooze-times.ts';
 import { isComplete, stepsOf } from '../../../src/web/onboarding/steps.ts';
-import { accessText, filterIssues, importedText, matchesOf } from '../../../src/web/repositories/choosing.ts';
+import { accessText, filterIssues, importedText, matchesOf, withAll } from '../../../src/web/repositories/choosing.ts';
 
 // The rules of the inbox, of the checklist for new projects, and of picking repositories and issues.
 
@@ -127,6 +127,10 @@ test('issues are found by title, label and number, and an import says what it sk
   expect(numbers('12')).toEqual([12, 3]);
   expect(numbers('#1')).toEqual([12]);
   expect(numbers('FIRST')).toEqual([4]);
+  const open = Array.from({ length: 70 }, (_, i) => ({ number: i + 1, taskId: i === 0 ? 'task_1' : null }));
+  expect(withAll([], open.slice(0, 4))).toEqual([2, 3, 4]);
+  expect(withAll([4], open.slice(0, 4))).toEqual([4, 2, 3]);
+  expect(withAll([], open)).toHaveLength(50);
   expect(importedText({ imported: [{ number: 3, taskId: 'task_1' }], skipped: [] })).toBe('1 task created.');
   expect(importedText({ imported: [], skipped: [{ number: 4, reason: 'Issue 4 is closed.', taskId: null }] })).toBe(
     'No task was created. Issue 4 is closed.',
