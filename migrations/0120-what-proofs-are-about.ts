@@ -2,7 +2,8 @@ import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /**
  * What was found out about files with some settings, apart from the pull requests that show it; up to which commit a base branch was
- * followed; and which settings a proof was asked for with. The fingerprint in `pull_proofs` stays for the previous release.
+ * followed; with which settings a proof was made, and whether it counts no longer. The fingerprint in `pull_proofs` stays for the
+ * previous release.
  */
 export class WhatProofsAreAbout1772238310000 implements MigrationInterface {
   name = 'WhatProofsAreAbout1772238310000';
@@ -36,11 +37,16 @@ export class WhatProofsAreAbout1772238310000 implements MigrationInterface {
         looked_at timestamptz not null default now(),
         primary key (repository_id, branch)
       );
-      -- Null in proofs of an earlier release.
-      alter table pull_proofs add column rules text;`);
+      alter table pull_proofs
+        -- Null in proofs of an earlier release.
+        add column rules text,
+        -- Its base branch or the settings have changed since it was asked for.
+        add column is_outdated boolean not null default false;`);
   }
 
   async down(runner: QueryRunner): Promise<void> {
-    await runner.query('drop table proof_evidence, proof_bases; alter table pull_proofs drop column rules');
+    await runner.query(
+      'drop table proof_evidence, proof_bases; alter table pull_proofs drop column rules, drop column is_outdated',
+    );
   }
 }

@@ -26,3 +26,15 @@ export const answeredStatus = (path: string, { ok, status }: Response) => {
 export function jsonAnswer(status: number, json: unknown) {
   return { status, headers: { 'content-type': 'application/json' }, text: JSON.stringify(json) };
 }
+
+/** Returns the body of a request of GraphQL, and nothing for other requests. */
+export async function queryOf(path: string, req: IncomingMessage): Promise<string> {
+  return path === '/graphql' ? textOf(req) : '';
+}
+
+/** Reads the rest of a request's body, after what was read of it. */
+export async function textOf(req: IncomingMessage, before = ''): Promise<string> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of req) chunks.push(chunk as Buffer);
+  return before + Buffer.concat(chunks).toString('utf8');
+}

@@ -95,6 +95,22 @@ export async function fullEventOf(event: string, body: string, folderOf: (name: 
   };
 }
 
+/**
+ * Returns what makes the event of a pull request that gets another base branch by a request, once it has one. The emulator sends
+ * none. `read` asks the emulator as the person whose request it is.
+ */
+export async function retargeted(
+  { method, path, body = '{}' }: { method: string; path: string; body?: string | undefined },
+  read: (path: string) => Promise<unknown>,
+): Promise<(() => Promise<object>) | undefined> {
+  if (method !== 'PATCH' || !/\/pulls\/\d+$/.test(path)) return undefined;
+  const wanted = (JSON.parse(body) as { base?: string }).base;
+  const { base } = (await read(path)) as { base?: { ref: string; sha: string } };
+  if (wanted === undefined || base === undefined || wanted === base.ref) return undefined;
+  const changes = { base: { ref: { from: base.ref }, sha: { from: base.sha } } };
+  return async () => ({ action: 'edited', changes, pull_request: await read(path), sender: await read('/user') });
+}
+
 const isAncestor = (folder: string, before: string, after: string) =>
   gitIn(folder, ['merge-base', '--is-ancestor', before, after]).then(
     () => true,

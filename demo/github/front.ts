@@ -2,9 +2,9 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { join } from 'node:path';
 import { makeSampleRepository, type SampleParts } from '../sample-repository.ts';
 import type { Allowance } from './allowance.ts';
-import { answeredStatus, basePathOf, end, forGit, jsonAnswer } from './answers.ts';
+import { answeredStatus, basePathOf, end, forGit, jsonAnswer, queryOf, textOf } from './answers.ts';
 import { asGitHub } from './as-github.ts';
-import { fullEventOf } from './events.ts';
+import { fullEventOf, retargeted } from './events.ts';
 import {
   answerExtra,
   type Edits,
@@ -196,6 +196,7 @@ export class Front {
       (method === 'POST' ? await this.pullsOf(path).refusedPull(path, body) : undefined);
     if (refusal !== undefined) return jsonAnswer(422, refusal);
     const [target, sent] = replyAsComment(path, await keptCompleted(method, path, review.body, read));
+    const move = await retargeted({ method, path, body }, read);
     const response = await this.call(method, target, authorization, sent, type);
     const headers: Record<string, string> = {};
     for (const name of ['content-type', 'link', 'location', 'retry-after']) {
@@ -203,7 +204,7 @@ export class Front {
       if (value !== null) headers[name] = value;
     }
     const said = endingSoon(path, await response.text(), this.tokenSeconds);
-    if (method === 'POST' && response.ok) await this.tellOfComments(path, body, said);
+    if (response.ok) await this.tellOfChange(path, { created: method === 'POST' ? body : undefined, said, move });
     return {
       status: answeredStatus(path, response),
       headers,
@@ -369,9 +370,20 @@ export class Front {
     return turn;
   }
 
-  private async tellOfComments(path: string, body: string | undefined, answer: string): Promise<void> {
-    for (const event of await this.lines.created(path, body, answer, this.caller(this.seeded.ownerToken)))
-      await this.sendAbout(path.split('/').slice(2, 4).join('/'), 'pull_request_review_comment', event);
+  /** Sends the events that the emulator does not send: of comments on lines that were created, and of another base branch. */
+  private async tellOfChange(
+    path: string,
+    {
+      created,
+      said,
+      move,
+    }: { created: string | undefined; said: string; move: Awaited<ReturnType<typeof retargeted>> },
+  ): Promise<void> {
+    const name = repositoryOf(path);
+    if (move !== undefined) await this.sendAbout(name, 'pull_request', await move());
+    if (created === undefined) return;
+    for (const event of await this.lines.created(path, created, said, this.caller(this.seeded.ownerToken)))
+      await this.sendAbout(name, 'pull_request_review_comment', event);
   }
 
   /** Sends an event about a repository, without those of its fields that each event has. */
@@ -387,14 +399,4 @@ export class Front {
   }
 }
 
-/** Returns the body of a request of GraphQL, and nothing for other requests. */
-async function queryOf(path: string, req: IncomingMessage): Promise<string> {
-  return path === '/graphql' ? textOf(req) : '';
-}
-
-/** Reads the rest of a request's body, after what was read of it. */
-async function textOf(req: IncomingMessage, before = ''): Promise<string> {
-  const chunks: Buffer[] = [];
-  for await (const chunk of req) chunks.push(chunk as Buffer);
-  return before + Buffer.concat(chunks).toString('utf8');
-}
+const repositoryOf = (path: string) => path.split('/').slice(2, 4).join('/');

@@ -95,6 +95,20 @@ test('a merge by a method that is not allowed is refused with 405', async () => 
   await expect(merge('merge')).rejects.toThrow('GitHub answered 405');
 });
 
+test('another base branch is an event with the one before', async () => {
+  const { number } = await propose();
+  await push('another', 'another.txt');
+  await mona('PATCH', `/pulls/${number}`, { base: 'another' });
+  const told = await until('the event', async () =>
+    events('pull_request', 'edited').find((each) => each.number === number),
+  );
+  expect(told).toMatchObject({
+    changes: { base: { ref: { from: 'main' }, sha: { from: expect.stringMatching(/^[0-9a-f]{40}$/) } } },
+    pull_request: { number, base: { ref: 'another' } },
+    sender: { login: 'mona' },
+  });
+});
+
 test('comments are listed by when they were edited', async () => {
   const { number } = await mona<{ number: number }>('POST', '/issues', { title: 't' });
   const { id } = await mona<{ id: number }>('POST', `/issues/${number}/comments`, { body: 'a' });

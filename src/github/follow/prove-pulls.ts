@@ -1,4 +1,3 @@
-import type { EntityManager } from 'typeorm';
 import type { App } from '../../app.ts';
 import { Refused } from '../../domain/machine.ts';
 import { RunFailed } from '../../domain/run.ts';
@@ -10,26 +9,30 @@ import type { RepositorySettings } from '../../repositories/settings/schema.ts';
 import { settingsOnGitHub } from '../../repositories/settings/settings-on-github.ts';
 import { askForProof, endProof, findLiveProof, mirrorProof } from '../../runs/reviewing/ask-proof.ts';
 import {
-  findPullProof,
-  forgetHeld,
-  isLatestProof,
-  listHeldNumbers,
+  findProofBase,
+  forgetProofBase,
+  hasProofsInto,
+  listDoubtful,
+  listProofBases,
+  listTaken,
+  listUnknown,
   listWithOtherRules,
+  moveProofBase,
+  outdateProof,
+  outdateProofsInto,
+  type ProofBase,
+} from '../../runs/reviewing/outdated-proofs.ts';
+import {
+  forgetHeld,
+  listHeldNumbers,
   releaseClosed,
   waitsForWriter,
   wasRequired,
 } from '../../runs/reviewing/pull-proofs.ts';
 import type { PullRef } from '../../runs/reviewing/store.ts';
-import {
-  findProofBase,
-  listProofBases,
-  listTaken,
-  moveProofBase,
-  outdateProof,
-  type ProofBase,
-} from '../../runs/reviewing/taken-commits.ts';
 import { type Place, placeOfRepository } from '../app/place.ts';
 import { heardUntil } from '../delivery-store.ts';
+import { eachThenFail } from '../each-apart.ts';
 import { listPages } from '../paginate.ts';
 import type { PullOfEvent } from './review-pulls.ts';
 
@@ -67,35 +70,43 @@ interface Push {
   before: string;
   after: string;
   commits: { id: string }[];
+  created: boolean;
   forced: boolean;
   deleted: boolean;
 }
 
 /**
  * Has pull requests into a branch proved again after a push to it: those with commits that the branch has taken in, such as by the
- * merge of a pull request below them. After a forced push these are all open ones, because commits that the branch has lost belong to
+ * merge of a pull request below them. After a forced push these are all of them, because commits that the branch has lost belong to
  * them now. If the push is not the next one after the last that was heard of, GitHub is asked for all since.
  */
 export async function proveAfterPush(app: App, place: Place, branch: string, push: Push): Promise<void> {
-  const known = await findProofBase(app.db.manager, place.repository.id, branch);
-  if (known === undefined) return;
-  const isNext = known.head === push.before && !push.deleted && push.commits.length < maxSent;
-  if (!isNext) return followBase(app, place, known);
-  const taken = push.forced ? 'unknown' : push.commits.map(({ id }) => id);
-  await voidTaken(app, place, known, { head: push.after, taken });
+  const { id } = place.repository;
+  const em = app.db.manager;
+  const known = await findProofBase(em, id, branch);
+  if (known === undefined && !(await hasProofsInto(em, id, branch))) return;
+  // What an earlier release proved is followed from its first push on.
+  const from = known ?? { branch, head: push.before };
+  if (from.head === push.before && !push.deleted) {
+    const isCut = push.forced || push.created || push.commits.length >= maxSent;
+    const taken = isCut ? 'unknown' : push.commits.map((commit) => commit.id);
+    if (await outdateTaken(app, place, from, { head: push.after, taken })) return;
+  }
+  await followBase(app, place, branch);
 }
 
 /** So often other processes may follow a branch at the same time. */
 const maxRaces = 5;
 
 /** Has pull requests proved again that a branch has changed since somebody has followed it. */
-async function followBase(app: App, place: Place, known: ProofBase): Promise<void> {
-  let from: ProofBase | undefined = known;
-  for (let i = 0; i < maxRaces && from !== undefined; i++) {
-    const head = await headOf(place, from.branch);
-    const taken = head === undefined ? [] : await takenSince(place, from, head);
-    if (await voidTaken(app, place, from, { head, taken })) return;
-    from = await findProofBase(app.db.manager, place.repository.id, from.branch);
+async function followBase(app: App, place: Place, branch: string): Promise<void> {
+  const { id } = place.repository;
+  for (let i = 0; i < maxRaces; i++) {
+    const from = await findProofBase(app.db.manager, id, branch);
+    if (from === undefined) return;
+    const head = await headOf(place, branch);
+    if (head === undefined) return app.db.transaction((em) => forgetProofBase(em, { repositoryId: id, branch }));
+    if (await outdateTaken(app, place, from, { head, taken: await takenSince(place, from, head) })) return;
   }
 }
 
@@ -123,18 +134,21 @@ async function takenSince({ octokit, name }: Place, from: ProofBase, head: strin
   return isWhole ? found.commits.map(({ sha }) => sha) : 'unknown';
 }
 
+const changedBase = 'its base branch has changed, and it is being proved again';
+
 /** Has pull requests proved again, then stores up to where the branch was followed. Returns false if somebody else has done so. */
-async function voidTaken(
+async function outdateTaken(
   app: App,
   place: Place,
   from: ProofBase,
-  { head, taken }: { head: string | undefined; taken: string[] | 'unknown' },
+  { head, taken }: { head: string; taken: string[] | 'unknown' },
 ): Promise<boolean> {
   const { id } = place.repository;
   const em = app.db.manager;
+  if (taken === 'unknown') await outdateProofsInto(em, { repositoryId: id, branch: from.branch }, changedBase);
   const numbers =
     taken === 'unknown' ? await listInto(place, from.branch) : await listTaken(em, id, from.branch, taken);
-  await proveAgain(app, id, numbers, 'its base branch has changed, and it is being proved again');
+  await proveAgain(app, id, numbers, changedBase);
   return moveProofBase(em, id, from, head);
 }
 
@@ -189,39 +203,43 @@ async function endOutdated(app: App, { octokit, name }: Place, at: PullRef): Pro
 /** At most this many branches are looked at in one comparison. */
 const maxBases = 20;
 
-async function followBases(app: App, place: Place, isOver: () => boolean): Promise<void> {
-  for (const base of await listProofBases(app.db.manager, place.repository.id, maxBases)) {
-    if (isOver()) return;
-    await followBase(app, place, base);
-  }
+/** Has pull requests proved again whose base branches have changed without an event. If one cannot be read, the others are. */
+export async function followBases(app: App, place: Place, isOver: () => boolean): Promise<void> {
+  const bases = await listProofBases(app.db.manager, place.repository.id, maxBases);
+  await eachThenFail(bases, async ({ branch }) => {
+    if (!isOver()) await followBase(app, place, branch);
+  });
 }
 
 /**
- * Proves the open pull requests of a repository that wants that for all of them, if their events or those of their base branches
- * were lost, those that were proved with other settings, and those for which the minutes of another day were used up, or the
- * settings could not be used.
+ * Proves the open pull requests of a repository that wants that for all of them, if their events were lost, if their latest proof
+ * is about another head, base branch or settings or counts no longer, or if the minutes of another day were used up, or the settings
+ * could not be used.
  */
 export async function proveMissed(app: App, place: Place, isOver: () => boolean): Promise<void> {
   const { repository } = place;
   const em = app.db.manager;
-  await followBases(app, place, isOver);
   const since = await heardUntil(em, repository.id);
   const held = await listHeldNumbers(em, repository.id);
   const hasAny = since !== undefined || held.length > 0 || (await wasRequired(em, repository.id)) !== undefined;
   const settings = hasAny ? await readSettings(place) : noSettings;
   if (!mayWant(settings) && held.length === 0) return;
   const pulls = await listOpen(place);
-  const missed = pulls.filter(({ updated_at }) => mayWant(settings) && since !== undefined && updated_at >= since);
-  for (const number of new Set([...held, ...missed.map((pull) => pull.number)])) {
+  const changed = pulls.filter(({ updated_at }) => mayWant(settings) && since !== undefined && updated_at >= since);
+  const missed = await listUnknown(
+    em,
+    repository.id,
+    changed.map(({ number }) => number),
+  );
+  for (const number of new Set([...held, ...missed])) {
     if (isOver()) return;
-    const at = { repositoryId: repository.id, number };
-    const pull = pulls.find((each) => each.number === number);
-    const lack = held.includes(number) ? 'proof' : await lackOf(em, at, pull);
-    // It may have been closed or opened since, which changes what counts for its head.
-    if (lack === undefined) await mirrorProof(app, at);
-    else await proveIfAllowed(app, place, number, lack === 'base');
+    await proveIfAllowed(app, place, number, false);
   }
-  if (mayWant(settings)) await proveWithSettings(app, place, settings, pulls);
+  // They may have been closed or opened since, which changes what counts for their heads.
+  for (const { number } of changed) await mirrorProof(app, { repositoryId: repository.id, number });
+  if (!mayWant(settings)) return;
+  await proveAgain(app, repository.id, await listDoubtful(em, repository.id, pulls.map(shortOf)), changedBase);
+  await proveWithSettings(app, place, settings, pulls);
 }
 
 type OpenPulls = Awaited<ReturnType<typeof listOpen>>;
@@ -233,10 +251,13 @@ async function listOpen({ octokit, name }: Place) {
   return (await listPages(async (page) => (await read(page)).data)).items;
 }
 
-/** Has those open pull requests proved again that were proved with other settings than those of the default branch now. */
-export async function proveAfterSettings(app: App, place: Place): Promise<void> {
+/**
+ * Has those open pull requests proved again that were proved, or are being proved, with other settings than those of the default
+ * branch now, or at a commit of it.
+ */
+export async function proveAfterSettings(app: App, place: Place, commit?: string): Promise<void> {
   if ((await wasRequired(app.db.manager, place.repository.id)) === undefined) return;
-  const settings = await readSettings(place);
+  const settings = await readSettings(place, commit);
   if (mayWant(settings)) await proveWithSettings(app, place, settings, await listOpen(place));
 }
 
@@ -249,31 +270,18 @@ async function proveWithSettings(
   // Nothing was proved with settings that cannot be used, so all check runs are about others.
   const rules = settings === undefined ? '' : rulesOfProofs(settings);
   const isRequired = settings?.prove.everyone === 'required';
-  const heads = pulls.map(({ number, head }) => ({ number, headSha: head.sha }));
-  const numbers = await listWithOtherRules(app.db.manager, id, heads, { rules, isRequired });
+  const numbers = await listWithOtherRules(app.db.manager, id, pulls.map(shortOf), { rules, isRequired });
   await proveAgain(app, id, numbers, 'the settings have changed, and it is being proved again');
 }
 
-/**
- * Returns whether a pull request has no proof of its head, or one for another base than it has now. A base that nobody follows was
- * deleted and made again.
- */
-async function lackOf(
-  em: EntityManager,
-  at: PullRef,
-  pull: { head: { sha: string }; base: { ref: string } } | undefined,
-): Promise<'proof' | 'base' | undefined> {
-  const known = pull === undefined ? undefined : await findPullProof(em, at, pull.head.sha);
-  if (pull === undefined || known === undefined || !(await isLatestProof(em, known.id))) return 'proof';
-  if (known.base === null) return undefined;
-  if (known.base !== pull.base.ref) return 'base';
-  const isJudged = known.status !== null && known.status !== 'not_run';
-  return isJudged && (await findProofBase(em, at.repositoryId, known.base)) === undefined ? 'base' : undefined;
-}
+const shortOf = ({ number, head, base }: OpenPulls[number]) => ({ number, headSha: head.sha, base: base.ref });
 
-/** Reads the settings of the default branch; undefined if they cannot be used. */
-async function readSettings({ octokit, name }: Place): Promise<RepositorySettings | undefined> {
-  return settingsOnGitHub(octokit, name).catch((error) => {
+/** Reads the settings of the default branch, or those at a commit of it; undefined if they cannot be used. */
+async function readSettings(
+  { octokit, name, repository }: Place,
+  ref = repository.defaultBranch,
+): Promise<RepositorySettings | undefined> {
+  return settingsOnGitHub(octokit, { ...name, ref }).catch((error) => {
     if (error instanceof RunFailed) return undefined;
     throw error;
   });

@@ -14,7 +14,7 @@ import { eachApart, eachThenFail } from '../each-apart.ts';
 import { lookAtChecks } from '../follow/checks.ts';
 import { lookAtForeignPulls } from '../follow/collisions.ts';
 import { observeIssue } from '../follow/issues.ts';
-import { proveMissed } from '../follow/prove-pulls.ts';
+import { followBases, proveMissed } from '../follow/prove-pulls.ts';
 import { refreshPull } from '../follow/refresh-pull.ts';
 import { reviewMissed } from '../follow/review-pulls.ts';
 import { takeReview } from '../follow/reviews.ts';
@@ -147,6 +147,7 @@ async function compareRepository(app: App, repositoryId: string, pass: Pass): Pr
   await part('refs', () => sweepRefs(app, { ...place, projectId: place.repository.projectId }));
   // Reading the comments moves the time since when pull requests count as changed.
   await part('pull requests', () => reviewMissed(app, place, pass.isOver));
+  await part('base branches of proofs', () => followBases(app, place, pass.isOver));
   await part('proofs of pull requests', () => proveMissed(app, place, pass.isOver));
   await part('collisions', () => lookAtForeignPulls(app, place));
   const asksForComments = (await heardUntil(app.db.manager, repositoryId)) !== undefined;

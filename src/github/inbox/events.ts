@@ -106,7 +106,8 @@ export function registerWebhooks(probot: Probot, app: App): void {
       for (const { number, url } of await listOpenPullsInto(app.db.manager, repositoryId, branch))
         await app.queue.send(undefined, 'pull', { repositoryId, number }, { key: url });
       await proveAfterPush(app, place, branch, payload);
-      if (branch === payload.repository.default_branch) await proveAfterSettings(app, place);
+      if (branch === place.repository.defaultBranch && !payload.deleted)
+        await proveAfterSettings(app, place, payload.after);
     }),
   );
 }

@@ -58,11 +58,17 @@ export function decidingSettings(settings: RepositorySettings): DecidingSettings
   return deciding;
 }
 
-/** Returns a digest of all settings that decide about the proofs of people's pull requests. */
+/** Returns a digest of all settings that decide about the proofs of people's pull requests, whatever the order of their keys. */
 export function rulesOfProofs(settings: RepositorySettings): string {
-  const rules = JSON.stringify([decidingSettings(settings), settings.prove.everyone]);
-  return createHash('sha256').update(rules).digest('base64url');
+  const deciding = { ...decidingSettings({ ...noSettings, ...settings }), everyone: settings.prove.everyone };
+  return createHash('sha256').update(JSON.stringify(deciding, inOrder)).digest('base64url');
 }
+
+/** Orders the keys of objects for `JSON.stringify`. The journal of a run does not keep their order. */
+const inOrder = (_key: string, value: unknown) =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+    ? Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)))
+    : value;
 
 const maxSettingsBytes = 32_768;
 const tooLarge = `it is larger than 32 kB (${maxSettingsBytes} bytes)`;

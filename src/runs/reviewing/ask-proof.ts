@@ -57,7 +57,7 @@ export async function askForProof(app: App, asking: AskingForProof): Promise<voi
   const at = { repositoryId: repository.id, number };
   // A person may have asked for a proof of the head, and it may count no longer, or again.
   if (askedBy === null && (await isOwn(app, at, pull))) return mirrorProof(app, at);
-  const settings = await settingsFor(read).catch((error) => {
+  const settings = await settingsFor(read, repository).catch((error) => {
     if (askedBy === null && error instanceof Refused) return error;
     throw error;
   });
@@ -84,7 +84,7 @@ export async function mirrorProof(app: App, at: PullRef, em?: EntityManager): Pr
 async function holdForSettings(app: App, asking: AskingForProof, read: ReadPull, reason: string): Promise<void> {
   const { octokit, name, pull } = read;
   const { repository, number } = asking;
-  const isNamed = await mentionsInSettings(octokit, name, 'prove');
+  const isNamed = await mentionsInSettings(octokit, { ...name, ref: repository.defaultBranch }, 'prove');
   const at = { repositoryId: repository.id, number };
   const headSha = pull.head.sha;
   const isForeign = await isOfStranger(read);
@@ -93,7 +93,9 @@ async function holdForSettings(app: App, asking: AskingForProof, read: ReadPull,
     const known = await findPullProof(em, at, headSha);
     // What was found out before counts no longer if the base branch has taken in commits since, or may have.
     const isVoid =
-      known !== undefined && known.status !== null && (asking.again || !(await isLatestProof(em, known.id)));
+      known !== undefined &&
+      known.status !== null &&
+      (asking.again || known.isOutdated || !(await isLatestProof(em, known.id)));
     const isHeld = known?.hold === 'settings' && known.reason !== reason;
     if (known !== undefined && !isReleased(known) && !isHeld && !isVoid) return markLatestProof(em, known.id);
     const isRequired = await wasRequired(em, repository.id);
@@ -233,7 +235,8 @@ async function storeIn(app: App, em: EntityManager, asking: AskingForProof, foun
 }
 
 /** Whether nothing new has to be found out about a head: it was judged, is being tried, or waits for a person. */
-function isKept({ status, hold, runStatus, createdAt }: PullProof): boolean {
+function isKept({ status, hold, runStatus, createdAt, isOutdated }: PullProof): boolean {
+  if (isOutdated) return false;
   if (hold === 'minutes') return createdAt.toISOString().slice(0, 10) === new Date().toISOString().slice(0, 10);
   return status !== null || hold === 'writer' || runStatus === 'failed' || isLive(runStatus);
 }

@@ -3,8 +3,8 @@ import { newId } from '../../db/ids.ts';
 import type { Judged, ProofStatus } from '../../domain/proof/proof.ts';
 import type { Failure, RunStatus } from '../../domain/run.ts';
 import { storableJson } from '../../domain/text/sanitize.ts';
+import { boundedCommits } from './outdated-proofs.ts';
 import type { PullRef } from './store.ts';
-import { boundedCommits } from './taken-commits.ts';
 
 /**
  * Why a proof is not tried: a person who may write has to ask first, the minutes of the day are used up, or the settings of the
@@ -38,8 +38,10 @@ export interface PullProof extends PullRef {
   minutesPerDay: number | null;
   /** The branch into which the pull request went then; null if an earlier release did not store it. */
   base: string | null;
-  /** A digest of the settings with which it was asked for; null if an earlier release asked. */
+  /** A digest of the settings with which it was asked for, later of those with which it was judged; null from an earlier release. */
   rules: string | null;
+  /** Its base branch or the settings have changed since, so that it counts no longer, not even once its run ends. */
+  isOutdated: boolean;
   /** Null until it is judged. */
   status: ProofStatus | null;
   reason: string | null;
@@ -55,7 +57,7 @@ export interface PullProof extends PullRef {
 }
 
 const columns = `p.id, p.repository_id as "repositoryId", p.number, p.head_sha as "headSha", p.author, p.run_id as "runId",
-  p.hold, (p.is_foreign or coalesce(p.hold = 'writer', false)) and p.status is null and p.run_id is null as "isForeign", p.is_required as "isRequired", p.minutes_per_day::float8 as "minutesPerDay", p.base_branch as base, p.rules, p.status, p.reason,
+  p.hold, (p.is_foreign or coalesce(p.hold = 'writer', false)) and p.status is null and p.run_id is null as "isForeign", p.is_required as "isRequired", p.minutes_per_day::float8 as "minutesPerDay", p.base_branch as base, p.rules, p.is_outdated as "isOutdated", p.status, p.reason,
   p.is_hindered as "isHindered", p.notes, p.seconds,
   p.check_run_id::float8 as "checkRunId", p.check_shown as "checkShown", p.created_at as "createdAt",
   r.status as "runStatus", r.failure`;
@@ -91,7 +93,7 @@ export async function upsertPullProof(em: EntityManager, asked: Asked): Promise<
      values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, clock_timestamp())
      on conflict (repository_id, number, head_sha) do update set author = excluded.author, run_id = excluded.run_id,
        hold = excluded.hold, is_required = excluded.is_required, minutes_per_day = excluded.minutes_per_day,
-       base_branch = excluded.base_branch, is_foreign = excluded.is_foreign, rules = excluded.rules,
+       base_branch = excluded.base_branch, is_foreign = excluded.is_foreign, rules = excluded.rules, is_outdated = false,
        base_requires = null, base_looked_at = null, status = null, commits = '{}', reason = excluded.reason, is_hindered = false,
        notes = '[]', seconds = 0, at = null, created_at = excluded.created_at`,
     [
@@ -202,6 +204,8 @@ export interface JudgedPull {
    * from another commit, and may remove what was not there before.
    */
   commits: string[];
+  /** A digest of the settings; undefined if they were not read. */
+  rules?: string;
 }
 
 /** Returns whether weakened tests made the check runs of a repository fail when its settings were read last; undefined if nothing was proved. */
@@ -216,15 +220,22 @@ export async function wasRequired(em: EntityManager, repositoryId: string): Prom
 /** Evidence that was not confirmed for this long is deleted. */
 const evidenceKept = `interval '90 days'`;
 
-/** Stores what the run of a proof found out, and that the same files need not be tried again, unless it was unclear. */
+/** Of a proof that was outdated while its run tried it. */
+const outdatedMeanwhile = 'its base branch or the settings changed while it was being proved';
+
+/**
+ * Stores what the run of a proof found out, and that the same files need not be tried again, unless it was unclear. If the proof was
+ * outdated in the meantime, it counts as not run, because the job that proves it again may fail for long.
+ */
 export async function storeJudged(em: EntityManager, runId: string, judged: JudgedPull): Promise<void> {
-  const { proof, notes, seconds, fingerprint, commits } = judged;
+  const { proof, notes, seconds, fingerprint, commits, rules } = judged;
   const found = [proof.status, proof.reason, storableJson(notes), proof.isHindered ?? false];
   const [[shown]]: [{ repositoryId: string; headSha: string }[]] = await em.query(
-    `update pull_proofs set status = $2, reason = $3, notes = $4, is_hindered = $5, seconds = $6, commits = $7,
-       at = now(), hold = null
+    `update pull_proofs set status = case when is_outdated then 'not_run' else $2 end,
+       reason = case when is_outdated then $8 else $3 end, notes = $4, is_hindered = $5, seconds = $6, commits = $7,
+       rules = coalesce($9, rules), at = now(), hold = null
      where run_id = $1 returning repository_id as "repositoryId", head_sha as "headSha"`,
-    [runId, ...found, seconds, boundedCommits(commits)],
+    [runId, ...found, seconds, boundedCommits(commits), outdatedMeanwhile, rules ?? null],
   );
   if (shown === undefined || fingerprint === null || proof.status === 'not_run') return;
   await em.query(`delete from proof_evidence where repository_id = $1 and at < now() - ${evidenceKept}`, [
@@ -252,7 +263,7 @@ export async function findKnownProof(
 ): Promise<(Judged & { notes: ProofNote[]; headSha: string }) | undefined> {
   const rows: (Judged & { notes: ProofNote[]; headSha: string })[] = await em.query(
     `select status, reason, is_hindered as "isHindered", notes, head_sha as "headSha" from proof_evidence
-     where repository_id = $1 and fingerprint = $2`,
+     where repository_id = $1 and fingerprint = $2 and at >= now() - ${evidenceKept}`,
     [repositoryId, fingerprint],
   );
   return rows[0];
@@ -289,25 +300,6 @@ export async function listHeldNumbers(em: EntityManager, repositoryId: string): 
          and n.created_at > p.created_at)
      order by p.is_foreign, p.created_at limit ${maxHeld}`,
     [repositoryId],
-  );
-  return rows.map(({ number }) => number);
-}
-
-/**
- * Returns those of some pull requests whose proof of the head was asked for with other settings. An earlier release stored only
- * whether the check run may fail.
- */
-export async function listWithOtherRules(
-  em: EntityManager,
-  repositoryId: string,
-  heads: { number: number; headSha: string }[],
-  { rules, isRequired }: { rules: string; isRequired: boolean },
-): Promise<number[]> {
-  const rows: { number: number }[] = await em.query(
-    `select p.number from unnest($2::integer[], $3::text[]) as h (number, sha)
-     join pull_proofs p on p.repository_id = $1 and p.number = h.number and p.head_sha = h.sha
-     where p.status is not null and coalesce(p.rules <> $4, p.is_required <> $5) order by p.number`,
-    [repositoryId, heads.map(({ number }) => number), heads.map(({ headSha }) => headSha), rules, isRequired],
   );
   return rows.map(({ number }) => number);
 }

@@ -6,9 +6,9 @@ import type { Judged } from '../../domain/proof/proof.ts';
 import type { Checkout } from '../../git/engine.ts';
 import { decidingSettings } from '../../repositories/settings/repository-settings.ts';
 import type { Journal } from '../../runs/journal.ts';
+import { maxJudgedCommits } from '../../runs/reviewing/outdated-proofs.ts';
 import { findKnownProof, type ProofNote } from '../../runs/reviewing/pull-proofs.ts';
 import type { PullAsk } from '../../runs/reviewing/store.ts';
-import { maxJudgedCommits } from '../../runs/reviewing/taken-commits.ts';
 import { testFilesAmong } from '../proof/tested-change.ts';
 import type { RetryPolicy } from '../retry.ts';
 import { baseOfChange } from '../workspace/base-of-change.ts';
@@ -80,8 +80,8 @@ async function fingerprintOf(
   const hash = createHash('sha256').update(JSON.stringify(decidingSettings(settings)));
   if (isForeign) hash.update('foreign');
   for (const files of sides) {
-    // Otherwise a file could be taken for one of the other side.
-    hash.update('side\n');
+    // Otherwise a file could be taken for one of the other side. No path begins with NUL.
+    hash.update('\0side\n');
     for (const [i, path] of [...files.keys()].sort().entries()) {
       if (isTest(path) || !isDocument(path, files.get(path)?.mode, settings.checks))
         hash.update(`${path}\0${idOf(files.get(path))}\n`);

@@ -1,41 +1,62 @@
 import { type Place, placeOfEvent } from '../../../src/github/app/place.ts';
-import { proveMissed } from '../../../src/github/follow/prove-pulls.ts';
+import { followBases, proveAgainJob, proveMissed } from '../../../src/github/follow/prove-pulls.ts';
+import { followBaseFrom, storeCommits } from '../../../src/runs/reviewing/outdated-proofs.ts';
 import { findKnownProof, storeJudged } from '../../../src/runs/reviewing/pull-proofs.ts';
-import { followBaseFrom, storeCommits } from '../../../src/runs/reviewing/taken-commits.ts';
 import { openAcme } from '../../support/stand-ins/acme.ts';
 import { around, looked } from '../../support/stand-ins/named-github.ts';
-import { ada, head, place, proofsOfHead, pullOf, settingsSay } from '../mirror/proofs-of-head.ts';
+import {
+  ada,
+  branchIs,
+  firstOfBase,
+  head,
+  place,
+  proofsOfHead,
+  pullOf,
+  settingsSay,
+} from '../mirror/proofs-of-head.ts';
 
-// A proof is about commits that its base branch lacks. The event of a push that brings one of them there may be lost.
+// A proof is about commits that its base branch lacks, and about settings. Events about either may be lost, late or out of order.
 
 const acme = openAcme();
-const [first, second, third] = ['1', '2', '3'].map((digit) => digit.repeat(40)) as [string, string, string];
+const [first, second, third] = [firstOfBase, '2'.repeat(40), '3'.repeat(40)];
 const below = 'c'.repeat(40);
+const headOf8 = 'b'.repeat(40);
+const later = () => new Date(Date.now() + 60_000).toISOString();
 
-/** Two proved pull requests into `main` at its first commit: 7 has a commit below its head, 8 has none. */
-async function proved() {
+type World = Awaited<ReturnType<typeof opened>>;
+
+/** A repository with pull request 7, which has a commit below its head. Its proof is not begun. */
+async function opened(base = 'main') {
   const world = await proofsOfHead(acme);
-  const { em, own } = world;
-  await em.query('delete from proof_bases');
-  const heads = { 7: head, 8: 'b'.repeat(40) };
-  for (const [number, sha] of Object.entries(heads)) {
-    await world.told('opened', { number: Number(number), sha });
-    const [{ runId }] = await em.query('select run_id as "runId" from pull_proofs where number = $1', [number]);
-    const commits = number === '7' ? [below] : [];
-    await storeCommits(em, runId, commits);
-    await followBaseFrom(em, own.id, { branch: 'main', head: first });
-    const proof = { status: 'no_tests' as const, reason: null };
-    await storeJudged(em, runId, { proof, notes: [], seconds: 1, fingerprint: `of ${number}`, commits });
-    await world.judge(Number(number), 'no_tests', sha);
-  }
-  around.pages['/pulls'] = Object.entries(heads).map(([number, sha]) => {
-    const { merged: _, ...listed } = pullOf({ number: Number(number), sha });
-    return { ...listed, updated_at: '2020-01-01T00:00:00Z' };
-  });
-  const main = (sha: string) => {
-    around.pages['/git/ref/heads%2Fmain'] = { ref: 'refs/heads/main', object: { type: 'commit', sha } };
+  const { em, own, mirror, told } = world;
+  await em.query(`delete from pgboss.job where name = 'proof'`);
+  const row = async (number: number) =>
+    (await em.query('select run_id as "runId", base_branch as base from pull_proofs where number = $1', [number]))[0];
+  /** What a run stores before it judges. */
+  const begin = async (number: number, at = first) => {
+    const { runId, base: branch } = await row(number);
+    await storeCommits(em, runId, number === 7 ? [below] : []);
+    await followBaseFrom(em, own.id, { branch, head: at });
   };
-  main(first);
+  /** What it does in the end. */
+  const end = async (number: number, rules?: string) => {
+    const { runId } = await row(number);
+    const proof = { status: 'no_tests' as const, reason: null };
+    const commits = number === 7 ? [below] : [];
+    const found = { proof, notes: [], seconds: 1, fingerprint: `of ${number}`, commits };
+    await storeJudged(em, runId, rules === undefined ? found : { ...found, rules });
+    await em.query(`update runs set status = 'succeeded', finished_at = now(), lease_until = null where id = $1`, [
+      runId,
+    ]);
+    await em.query(`update tasks set status = 'done' where hidden`);
+    await mirror(number);
+  };
+  const list = (...pulls: { number: number; sha?: string; updated?: string }[]) => {
+    around.pages['/pulls'] = pulls.map(({ updated = '2020-01-01T00:00:00Z', ...pull }) => {
+      const { merged: _, ...listed } = pullOf({ ...pull, base });
+      return { ...listed, updated_at: updated };
+    });
+  };
   const compared = (from: string, to: string, shas: string[], behind = 0) => {
     around.pages[`/compare/${from}...${to}`] = {
       behind_by: behind,
@@ -43,68 +64,102 @@ async function proved() {
       commits: shas.map((sha) => ({ sha })),
     };
   };
-  const sweep = async () =>
-    proveMissed(
-      acme.service.app,
-      (await placeOfEvent(acme.service.app, place.installation, place.repository)) as Place,
-      () => false,
-    );
-  const pushed = (before: string, after: string, commits: string[], forced = false) =>
+  const sweep = async () => {
+    const there = await placeOfEvent(acme.service.app, place.installation, place.repository);
+    await followBases(acme.service.app, there as Place, () => false);
+    await proveMissed(acme.service.app, there as Place, () => false);
+  };
+  const pushed = (before: string, after: string, commits: string[], more: object = {}) =>
     acme.service.app.github?.receive({
       id: `${Math.random()}`,
       name: 'push',
       payload: {
-        ...{ ref: 'refs/heads/main', before, after, forced, deleted: false, created: false, sender: ada },
-        ...place,
-        repository: { ...place.repository, default_branch: 'main' },
-        commits: commits.map((id) => ({ id })),
+        ...{ ref: `refs/heads/${base}`, before, after, forced: false, deleted: false, created: false, sender: ada },
+        ...{ ...place, repository: { ...place.repository, default_branch: 'main' } },
+        ...{ commits: commits.map((id) => ({ id })), ...more },
       },
     } as never);
-  const again = async () =>
-    (await em.query(`select number from pull_proofs where status = 'not_run' order by number`)).map(
-      ({ number }: { number: number }) => number,
+  /** The pull requests whose proofs count no longer. */
+  const outdated = async () => {
+    const rows: { number: number }[] = await em.query(
+      'select number from pull_proofs where is_outdated order by number',
     );
-  const followed = async () =>
-    (await em.query('select head_sha as sha from proof_bases')).map(({ sha }: { sha: string }) => sha);
-  return { ...world, main, compared, sweep, pushed, again, followed };
+    return rows.map(({ number }) => number);
+  };
+  const followed = async () => {
+    const rows: { sha: string }[] = await em.query('select head_sha as sha from proof_bases');
+    return rows.map(({ sha }) => sha);
+  };
+  const jobs = async () => {
+    const rows: { data: { number: number } }[] = await em.query(
+      `select data from pgboss.job where name = 'proof' and state < 'completed'`,
+    );
+    return rows.map(({ data }) => data.number).sort();
+  };
+  const proveAgain = async () => {
+    for (const number of await jobs()) await proveAgainJob(acme.service.app, { repositoryId: own.id, number });
+  };
+  await told('opened', { number: 7, base });
+  list({ number: 7 });
+  branchIs(base, first);
+  return { ...world, begin, end, list, compared, sweep, pushed, outdated, followed, jobs, proveAgain };
 }
 
+/** Both pull requests are proved. */
+async function proved(base = 'main') {
+  const world = await opened(base);
+  await world.told('opened', { number: 8, sha: headOf8, base });
+  for (const number of [7, 8]) {
+    await world.begin(number);
+    await world.end(number);
+  }
+  world.list({ number: 7 }, { number: 8, sha: headOf8 });
+  return world;
+}
+
+const say = (checks: string) => {
+  const text = `checks: [${checks}]\nprove: { everyone: required }\n`;
+  around.pages['/contents/.deckhand.yml'] = { encoding: 'base64', content: Buffer.from(text).toString('base64') };
+};
+
 test('the comparison with GitHub finds a push that was not heard of, once', async () => {
-  const { em, main, compared, sweep, again, followed } = await proved();
+  const { compared, sweep, outdated, followed, jobs, proveAgain, mirror, latest } = await proved();
   await sweep();
-  expect([await again(), await followed()]).toEqual([[], [first]]);
-  main(second);
+  expect([await outdated(), await followed()]).toEqual([[], [first]]);
+  branchIs('main', second);
   compared(first, second, [below, second]);
   await sweep();
-  expect([await again(), await followed()]).toEqual([[7], [second]]);
-  const jobs = await em.query(`select data from pgboss.job where name = 'proof' and state < 'completed'`);
-  expect(jobs.map(({ data }: { data: { number: number } }) => data.number)).toEqual([7]);
-  await em.query(`update pull_proofs set status = 'no_tests'`);
+  expect([await outdated(), await followed(), await jobs()]).toEqual([[7], [second], [7]]);
+  await mirror(7);
+  expect(latest()).toBe(
+    'action_required: The proof by tests did not run: its base branch has changed, and it is being proved again.',
+  );
+  await proveAgain();
   await sweep();
-  expect(await again()).toEqual([]);
+  expect(await outdated()).toEqual([]);
 });
 
 test('a push event shows that the one before it was lost, and one that comes late changes nothing', async () => {
-  const { em, main, compared, pushed, again, followed } = await proved();
-  main(third);
+  const { compared, pushed, outdated, followed, proveAgain } = await proved();
+  branchIs('main', third);
   compared(first, third, [below, second, third]);
   await pushed(second, third, [third]);
-  expect([await again(), await followed()]).toEqual([[7], [third]]);
-  await em.query(`update pull_proofs set status = 'no_tests'`);
+  expect([await outdated(), await followed()]).toEqual([[7], [third]]);
+  await proveAgain();
   await pushed(first, second, [below, second]);
-  expect([await again(), await followed()]).toEqual([[], [third]]);
+  expect([await outdated(), await followed()]).toEqual([[], [third]]);
 });
 
 test('for the next push, nothing is asked', async () => {
-  const { pushed, again, followed } = await proved();
+  const { pushed, outdated, followed } = await proved();
   looked.length = 0;
   await pushed(first, second, [below, second]);
-  expect([await again(), await followed()]).toEqual([[7], [second]]);
+  expect([await outdated(), await followed()]).toEqual([[7], [second]]);
   expect(looked.filter((path) => path.includes('/compare/') || path.includes('/git/ref/'))).toEqual([]);
 });
 
-test.each([
-  ['lost commits', (set: Awaited<ReturnType<typeof proved>>) => set.compared(first, second, [second], 1)],
+test.each<[string, (world: World) => void]>([
+  ['lost commits', ({ compared }) => compared(first, second, [second], 1)],
   ['can no longer be compared', () => undefined],
   [
     'has more commits than GitHub sends',
@@ -112,50 +167,121 @@ test.each([
       around.pages[`/compare/${first}...${second}`] = { behind_by: 0, total_commits: 251, commits: [] };
     },
   ],
-])('all open pull requests into a branch that %s are proved again', async (_, prepare) => {
+])('all pull requests into a branch that %s are proved again', async (_, prepare) => {
   const world = await proved();
-  world.main(second);
+  branchIs('main', second);
   prepare(world);
   await world.sweep();
-  expect(await world.again()).toEqual([7, 8]);
+  expect([await world.outdated(), await world.jobs()]).toEqual([
+    [7, 8],
+    [7, 8],
+  ]);
 });
 
-test('a branch that was deleted is forgotten, and what goes into a new one of its name is proved again', async () => {
-  const { em, sweep, followed } = await proved();
-  delete around.pages['/git/ref/heads%2Fmain'];
+test('a proof that is being tried counts no longer when it ends, however late the job is that tries it again', async () => {
+  const { begin, end, pushed, outdated, jobs, latest, proveAgain } = await opened();
+  await begin(7);
+  await pushed(first, second, [below, second]);
+  await end(7);
+  expect([await outdated(), await jobs(), latest()]).toEqual([
+    [7],
+    [7],
+    'action_required: The proof by tests did not run: its base branch or the settings changed while it was being proved.',
+  ]);
+  await proveAgain();
+  expect(await outdated()).toEqual([]);
+});
+
+test('new settings outdate a proof that is being tried, and settings that only its run has read, too', async () => {
+  const { em, begin, end, pushed, outdated, sweep, proveAgain, told, list } = await opened();
+  await begin(7);
+  say('npm run strict');
+  await pushed(first, second, [second]);
+  expect(await outdated()).toEqual([7]);
+  await proveAgain();
+  await begin(7);
+  // Others were in force for a moment when it began, and no event told of them.
+  await end(7, 'weaker');
+  expect(await outdated()).toEqual([]);
+  branchIs('main', second);
   await sweep();
-  expect(await followed()).toEqual([]);
-  around.pages['/pulls'] = (around.pages['/pulls'] as object[]).map((pull) => ({
-    ...pull,
-    updated_at: new Date(Date.now() + 60_000).toISOString(),
-  }));
+  expect(await outdated()).toEqual([7]);
+  // What an earlier release proved says only whether the check run may fail.
+  await em.query('update pull_proofs set rules = null, is_outdated = false');
+  await told('opened', { number: 8, sha: headOf8 });
+  list({ number: 7 });
   await sweep();
-  expect(await em.query('select status from pull_proofs')).toEqual([{ status: null }, { status: null }]);
+  expect(await outdated()).toEqual([]);
+});
+
+test.each([
+  ['for a moment', first],
+  ['and made again', third],
+])('a base branch that was gone %s has everything that goes into it proved again', async (_, then) => {
+  const { sweep, outdated, followed, jobs, proveAgain } = await proved('side');
+  branchIs('side', undefined);
+  await sweep();
+  expect([await outdated(), await followed()]).toEqual([[7, 8], []]);
+  branchIs('side', then);
+  await sweep();
+  expect(await jobs()).toEqual([7, 8]);
+  await proveAgain();
+  expect(await outdated()).toEqual([]);
+});
+
+test('what was closed while its base branch was pushed by force, or deleted, is proved again once it is open', async () => {
+  const { told, pushed, list, sweep, outdated, jobs, begin, end } = await proved('side');
+  await told('closed', { number: 7, base: 'side', state: 'closed' });
+  list({ number: 8, sha: headOf8 });
+  await pushed(first, second, [], { forced: true });
+  expect([await outdated(), await jobs()]).toEqual([[7, 8], [8]]);
+  branchIs('side', undefined);
+  await pushed(second, '0'.repeat(40), [], { deleted: true });
+  // Another pull request follows the branch that was made again. The event of the reopened one is lost.
+  branchIs('side', third);
+  await told('synchronize', { number: 8, sha: 'd'.repeat(40), base: 'side' });
+  await begin(8, third);
+  await end(8);
+  around.pages['/pulls/7'] = pullOf({ number: 7, base: 'side' });
+  list({ number: 7, updated: later() }, { number: 8, sha: 'd'.repeat(40) });
+  await sweep();
+  expect(await jobs()).toContain(7);
+});
+
+test('what an earlier release proved is followed from the next push, or comparison, on', async () => {
+  const { em, pushed, sweep, outdated, followed, proveAgain } = await proved();
+  await em.query('delete from proof_bases');
+  await pushed(first, second, [below, second]);
+  expect([await outdated(), await followed()]).toEqual([[7], [second]]);
+  await proveAgain();
+  await em.query('delete from proof_bases');
+  await sweep();
+  expect(await outdated()).toEqual([8]);
 });
 
 test('another default branch with other settings has all open pull requests proved again, heard of or not', async () => {
-  const { em, sweep, again } = await proved();
-  const settings = { encoding: 'base64', content: Buffer.from('checks: [npm test]\nprove: { everyone: required }\n') };
-  around.pages['/contents/.deckhand.yml'] = { ...settings, content: settings.content.toString('base64') };
+  const { sweep, outdated, proveAgain } = await proved();
+  say('npm test');
   await sweep();
-  expect(await again()).toEqual([7, 8]);
+  expect(await outdated()).toEqual([7, 8]);
+  await proveAgain();
+  await sweep();
+  expect(await outdated()).toEqual([]);
   settingsSay('required');
-  await em.query(`update pull_proofs set status = 'no_tests'`);
-  await sweep();
-  expect(await again()).toEqual([]);
-  around.pages['/contents/.deckhand.yml'] = { ...settings, content: settings.content.toString('base64') };
   const repository = { ...place.repository, default_branch: 'next' };
   const changes = { default_branch: { from: 'main' } };
   const payload = { ...place, action: 'edited', changes, repository, sender: ada };
   await acme.service.app.github?.receive({ id: 'default', name: 'repository', payload } as never);
-  expect(await again()).toEqual([7, 8]);
+  expect(await outdated()).toEqual([7, 8]);
 });
 
-test('what was found out about files outlives the proofs that show it', async () => {
+test('what was found out about files outlives the proofs that show it, for a time', async () => {
   const { em, own, told } = await proved();
   await told('closed', { number: 7, state: 'closed' });
   await told('reopened', { number: 7 });
   expect(await em.query('select status from pull_proofs where number = 7')).toEqual([{ status: null }]);
   expect(await findKnownProof(em, own.id, 'of 7')).toMatchObject({ status: 'no_tests', headSha: head });
   expect(await findKnownProof(em, 'another', 'of 7')).toBeUndefined();
+  await em.query(`update proof_evidence set at = now() - interval '91 days'`);
+  expect(await findKnownProof(em, own.id, 'of 7')).toBeUndefined();
 });

@@ -1,5 +1,5 @@
 import { type Place, placeOfEvent } from '../../../src/github/app/place.ts';
-import { proveMissed } from '../../../src/github/follow/prove-pulls.ts';
+import { proveAgainJob, proveMissed } from '../../../src/github/follow/prove-pulls.ts';
 import { showProofs } from '../../../src/github/mirror/reviews/show-proofs.ts';
 import { openAcme } from '../../support/stand-ins/acme.ts';
 import { around, asked, people, shown } from '../../support/stand-ins/named-github.ts';
@@ -90,6 +90,8 @@ test('a pull request whose move to another base was not heard of is proved again
   around.pages['/pulls'] = [{ ...listed, updated_at: new Date(Date.now() + 60_000).toISOString() }];
   const there = await placeOfEvent(acme.service.app, place.installation, place.repository);
   await proveMissed(acme.service.app, there as Place, () => false);
+  const [{ repositoryId }] = await em.query('select repository_id as "repositoryId" from pull_proofs');
+  await proveAgainJob(acme.service.app, { repositoryId, number: 8 });
   expect(await em.query('select base_branch as base from pull_asks order by created_at')).toEqual([
     { base: 'side' },
     { base: 'main' },

@@ -15,6 +15,7 @@ const proof: PullProof = {
   minutesPerDay: 60,
   base: 'main',
   rules: null,
+  isOutdated: false,
   status: null,
   reason: null,
   isHindered: false,

@@ -28,6 +28,15 @@ export const pullOf = ({ number, base = 'main', sha = head, state = 'open', user
   base: { ref: base, sha: '0'.repeat(40), repo: { id: 1, full_name: 'acme/app', default_branch: 'main' } },
 });
 
+/** The commit of each base branch when the first proof begins. */
+export const firstOfBase = '1'.repeat(40);
+
+/** Sets the commit of a branch; without one, there is no such branch. */
+export function branchIs(branch: string, sha: string | undefined): void {
+  around.pages[`/git/ref/heads%2F${branch}`] =
+    sha === undefined ? undefined : { ref: `refs/heads/${branch}`, object: { type: 'commit', sha } };
+}
+
 export function settingsSay(everyone: string) {
   const settings = Buffer.from(`checks: [node --test]\nprove: { everyone: ${everyone} }\n`).toString('base64');
   around.pages['/contents/.deckhand.yml'] = { encoding: 'base64', content: settings };
@@ -37,7 +46,8 @@ export function settingsSay(everyone: string) {
 export async function proofsOfHead(acme: Acme, everyone: 'required' | 'true' = 'required') {
   const { em, own, projectId, ids } = await acme.twoPeople();
   people.set(400, 'ada').set(500, 'eve');
-  for (const table of ['pull_asks', 'pull_proofs', 'reviewed_pulls', 'tasks']) await em.query(`delete from ${table}`);
+  for (const table of ['pull_asks', 'pull_proofs', 'proof_bases', 'proof_evidence', 'reviewed_pulls', 'tasks'])
+    await em.query(`delete from ${table}`);
   const checks = new Map<number, { sha: string; says: string }>();
   let created = 0;
   around.writes['POST /repos/acme/app/check-runs'] = {
@@ -46,6 +56,7 @@ export async function proofsOfHead(acme: Acme, everyone: 'required' | 'true' = '
     body: Object.defineProperty({}, 'id', { enumerable: true, get: () => ++created }),
   };
   settingsSay(everyone);
+  branchIs('main', firstOfBase);
 
   /** Does the mirror jobs of some pull requests. */
   const mirror = async (...numbers: number[]) => {
@@ -82,6 +93,11 @@ export async function proofsOfHead(acme: Acme, everyone: 'required' | 'true' = '
   };
   /** Ends the proof of a head, as the run does. */
   const judge = async (number: number, status: string, sha = head) => {
+    await em.query(
+      `insert into proof_bases (repository_id, branch, head_sha)
+       select repository_id, base_branch, $2 from pull_proofs where number = $1 on conflict do nothing`,
+      [number, firstOfBase],
+    );
     await em.query('update pull_proofs set status = $3, at = now(), hold = null where number = $1 and head_sha = $2', [
       number,
       sha,

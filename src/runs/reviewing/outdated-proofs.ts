@@ -1,0 +1,213 @@
+import type { EntityManager } from 'typeorm';
+import { liveRun } from '../../db/tables/run.ts';
+import type { PullRef } from './store.ts';
+
+/** If a pull request has more commits than this, any push to its base branch counts as one of them. */
+export const maxJudgedCommits = 500;
+
+/** Stands for any commit. */
+const anyCommit = '*';
+
+/**
+ * Stores which commits of a pull request a run judges, before it does, so that a push which brings one of them into the base
+ * branch is noticed from then on.
+ */
+export async function storeCommits(em: EntityManager, runId: string, commits: string[]): Promise<void> {
+  await em.query('update pull_proofs set commits = $2 where run_id = $1', [runId, boundedCommits(commits)]);
+}
+
+export const boundedCommits = (commits: string[]) => (commits.length > maxJudgedCommits ? [anyCommit] : commits);
+
+/** SQL: whether a proof is that of the latest head of its pull request, as far as is known, and was judged or is being tried. */
+const counts = `(p.status is not null or p.run_id is not null) and not exists (
+  select from pull_proofs n where n.repository_id = p.repository_id and n.number = p.number and n.created_at > p.created_at)`;
+
+/** SQL: sets that a proof counts no longer. While its run lasts, it has no status, and gets none that counts. */
+const outdate = `update pull_proofs p set is_outdated = true, check_shown = null,
+  status = case when status is null then null else 'not_run' end, reason = case when status is null then reason else $2 end,
+  notes = case when status is null then notes else '[]' end`;
+
+/**
+ * Stores that the latest proof of a pull request counts no longer, also if it is being tried. Its check run says so from then on.
+ * @param reason people read it, unless the proof has no result yet
+ */
+export async function outdateProof(
+  em: EntityManager,
+  { repositoryId, number }: PullRef,
+  reason: string,
+): Promise<void> {
+  await em.query(`${outdate} where p.repository_id = $1 and p.number = $3 and ${counts}`, [
+    repositoryId,
+    reason,
+    number,
+  ]);
+}
+
+/** Stores the same of all pull requests into a branch, also of those that are closed, because they may be reopened. */
+export async function outdateProofsInto(
+  em: EntityManager,
+  { repositoryId, branch }: { repositoryId: string; branch: string },
+  reason: string,
+): Promise<void> {
+  await em.query(`${outdate} where p.repository_id = $1 and p.base_branch = $3 and ${counts}`, [
+    repositoryId,
+    reason,
+    branch,
+  ]);
+}
+
+/** At most this many pull requests are tried again after a push to their base branch, the newest ones. */
+const maxTaken = 1000;
+
+/** Returns the pull requests into a branch whose latest proof was about commits that the branch has taken in now. */
+export async function listTaken(
+  em: EntityManager,
+  repositoryId: string,
+  branch: string,
+  commits: string[],
+): Promise<number[]> {
+  if (commits.length === 0) return [];
+  const rows: { number: number }[] = await em.query(
+    `select p.number from pull_proofs p where p.repository_id = $1 and p.base_branch = $2 and p.commits <> '{}' and p.commits && $3
+       and not exists (select from pull_proofs n where n.repository_id = p.repository_id and n.number = p.number
+         and n.created_at > p.created_at)
+     order by p.number desc limit ${maxTaken}`,
+    [repositoryId, branch, [anyCommit, ...commits]],
+  );
+  return rows.map(({ number }) => number);
+}
+
+/** A branch into which pull requests go that were proved. */
+export interface ProofBase {
+  branch: string;
+  /** Pushes up to this commit have had proofs tried again. */
+  head: string;
+}
+
+/** Stores the commit from which on pushes to a branch have proofs tried again, unless an earlier one is stored. */
+export async function followBaseFrom(
+  em: EntityManager,
+  repositoryId: string,
+  { branch, head }: ProofBase,
+): Promise<void> {
+  await em.query(
+    'insert into proof_bases (repository_id, branch, head_sha) values ($1, $2, $3) on conflict do nothing',
+    [repositoryId, branch, head],
+  );
+}
+
+export async function findProofBase(
+  em: EntityManager,
+  repositoryId: string,
+  branch: string,
+): Promise<ProofBase | undefined> {
+  const rows: ProofBase[] = await em.query(
+    'select branch, head_sha as head from proof_bases where repository_id = $1 and branch = $2',
+    [repositoryId, branch],
+  );
+  return rows[0];
+}
+
+/** Returns some branches of a repository that are followed: those that were looked at longest ago. */
+export async function listProofBases(em: EntityManager, repositoryId: string, most: number): Promise<ProofBase[]> {
+  return em.query(
+    'select branch, head_sha as head from proof_bases where repository_id = $1 order by looked_at, branch limit $2',
+    [repositoryId, most],
+  );
+}
+
+/** Returns whether a branch has pull requests whose proofs count, or may count once their runs end. */
+export async function hasProofsInto(em: EntityManager, repositoryId: string, branch: string): Promise<boolean> {
+  const rows: unknown[] = await em.query(
+    `select from pull_proofs p where p.repository_id = $1 and p.base_branch = $2 and not p.is_outdated and ${counts} limit 1`,
+    [repositoryId, branch],
+  );
+  return rows.length > 0;
+}
+
+/** Stores up to which commit a branch was followed. Returns false if somebody else has followed it since. */
+export async function moveProofBase(
+  em: EntityManager,
+  repositoryId: string,
+  { branch, head }: ProofBase,
+  to: string,
+): Promise<boolean> {
+  const rows: unknown[] = await em.query(
+    `insert into proof_bases as b (repository_id, branch, head_sha) values ($1, $2, $4)
+     on conflict (repository_id, branch) do update set head_sha = $4, looked_at = now() where b.head_sha = $3
+     returning branch`,
+    [repositoryId, branch, head, to],
+  );
+  return rows.length === 1;
+}
+
+/** Stops following a branch that is gone. What was proved for it counts no longer, so nothing depends on that. */
+export async function forgetProofBase(
+  em: EntityManager,
+  { repositoryId, branch }: { repositoryId: string; branch: string },
+): Promise<void> {
+  await outdateProofsInto(em, { repositoryId, branch }, 'its base branch is gone');
+  await em.query('delete from proof_bases where repository_id = $1 and branch = $2', [repositoryId, branch]);
+}
+
+/** A pull request as it is on GitHub. */
+export interface OpenPull {
+  number: number;
+  headSha: string;
+  base: string;
+}
+
+/** SQL: open pull requests, given by their columns as the second to fourth parameters, each with the proof that is its latest. */
+const withLatest = `unnest($2::integer[], $3::text[], $4::text[]) as o (number, head, base)
+  cross join lateral (select * from pull_proofs where repository_id = $1 and number = o.number order by created_at desc limit 1) p`;
+
+const columnsOf = (pulls: OpenPull[]) => [
+  pulls.map(({ number }) => number),
+  pulls.map(({ headSha }) => headSha),
+  pulls.map(({ base }) => base),
+];
+
+/**
+ * Returns those of some open pull requests whose latest proof is about another head or base branch, or is outdated. That includes
+ * those whose base branch nobody follows, such as what an earlier release proved.
+ */
+export async function listDoubtful(em: EntityManager, repositoryId: string, pulls: OpenPull[]): Promise<number[]> {
+  const rows: { number: number }[] = await em.query(
+    `select p.number from ${withLatest}
+     where p.is_outdated or p.head_sha <> o.head or p.base_branch <> o.base
+       or p.status <> 'not_run' and p.base_branch is not null and not exists (
+         select from proof_bases b where b.repository_id = $1 and b.branch = p.base_branch)
+     order by p.number`,
+    [repositoryId, ...columnsOf(pulls)],
+  );
+  return rows.map(({ number }) => number);
+}
+
+/**
+ * Returns those of some open pull requests whose latest proof was made, or is being made, with other settings. An earlier release
+ * stored only whether the check run may fail.
+ */
+export async function listWithOtherRules(
+  em: EntityManager,
+  repositoryId: string,
+  pulls: OpenPull[],
+  { rules, isRequired }: { rules: string; isRequired: boolean },
+): Promise<number[]> {
+  const rows: { number: number }[] = await em.query(
+    `select p.number from ${withLatest} left join runs r on r.id = p.run_id
+     where not p.is_outdated and p.head_sha = o.head and (p.status is not null or r.status in ${liveRun})
+       and coalesce(p.rules <> $5, p.is_required <> $6) order by p.number`,
+    [repositoryId, ...columnsOf(pulls), rules, isRequired],
+  );
+  return rows.map(({ number }) => number);
+}
+
+/** Returns those of some pull requests of which nothing is known. */
+export async function listUnknown(em: EntityManager, repositoryId: string, numbers: number[]): Promise<number[]> {
+  const rows: { number: number }[] = await em.query(
+    `select o.number as number /* not null */ from unnest($2::integer[]) as o (number)
+     where not exists (select from pull_proofs p where p.repository_id = $1 and p.number = o.number) order by o.number`,
+    [repositoryId, numbers],
+  );
+  return rows.map(({ number }) => number);
+}
