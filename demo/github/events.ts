@@ -95,6 +95,9 @@ export async function fullEventOf(event: string, body: string, folderOf: (name: 
   };
 }
 
+/** Makes the event of a pull request that has another base branch. */
+export type Move = () => Promise<object>;
+
 /**
  * Returns what makes the event of a pull request that gets another base branch by a request, once it has one. The emulator sends
  * none. `read` asks the emulator as the person whose request it is.
@@ -102,7 +105,7 @@ export async function fullEventOf(event: string, body: string, folderOf: (name: 
 export async function retargeted(
   { method, path, body = '{}' }: { method: string; path: string; body?: string | undefined },
   read: (path: string) => Promise<unknown>,
-): Promise<(() => Promise<object>) | undefined> {
+): Promise<Move | undefined> {
   if (method !== 'PATCH' || !/\/pulls\/\d+$/.test(path)) return undefined;
   const wanted = (JSON.parse(body) as { base?: string }).base;
   const { base } = (await read(path)) as { base?: { ref: string; sha: string } };

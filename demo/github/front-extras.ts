@@ -95,7 +95,7 @@ const extras: [RegExp, Handler][] = [
   [/ \/graphql$/, answerGraphql],
   [/^POST .*\/reactions$/, addReaction],
   [/^GET .*\/pulls\/comments\/\d+\/reactions/, listReactions],
-  [/^GET .*\/issues\/comments(\?|$)/, listComments],
+  [/^GET .*\/(issues|pulls)\/comments(\?|$)/, listComments],
   [/^POST \/markdown$/, (_around, asked) => rendered(asked)],
   [/ \/app\/hook\/deliveries/, hookDeliveries],
   [/\/actions\/jobs\/\d+\/logs$/, redirectToLog],
@@ -194,10 +194,10 @@ async function listInstalled({ names, call }: Around, { authorization }: Asked):
   return { status: 200, json: { total_count: repositories.length, repositories } };
 }
 
-/** Lists the comments of all issues. The emulator takes `comments` in this path for an issue number. */
+/** Lists the comments of all issues, or on lines of all pull requests. The emulator takes `comments` in these paths for a number. */
 async function listComments({ call }: Around, { path, authorization }: Asked): Promise<Answer> {
-  const name = path.split('/').slice(2, 4).join('/');
-  const query = new URL(path, 'http://github').searchParams;
+  const { pathname, searchParams } = new URL(path, 'http://github');
+  const kind = pathname.replace(/\/comments$/, '');
   const list = async (of: string) =>
     (await (await call('GET', of, authorization)).json()) as {
       number: number;
@@ -205,9 +205,9 @@ async function listComments({ call }: Around, { path, authorization }: Asked): P
       updated_at: string;
     }[];
   const all = [];
-  for (const { number } of await list(`/repos/${name}/issues?state=all&per_page=100`))
-    all.push(...(await list(`/repos/${name}/issues/${number}/comments?per_page=100`)));
-  const since = query.get('since') ?? '';
+  for (const { number } of await list(`${kind}?state=all&per_page=100`))
+    all.push(...(await list(`${kind}/${number}/comments?per_page=100`)));
+  const since = searchParams.get('since') ?? '';
   const found = all.filter((c) => c.updated_at >= since).sort((a, b) => a.created_at.localeCompare(b.created_at));
   return { status: 200, json: found };
 }

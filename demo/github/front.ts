@@ -4,7 +4,7 @@ import { makeSampleRepository, type SampleParts } from '../sample-repository.ts'
 import type { Allowance } from './allowance.ts';
 import { answeredStatus, basePathOf, end, forGit, jsonAnswer, queryOf, textOf } from './answers.ts';
 import { asGitHub } from './as-github.ts';
-import { fullEventOf, retargeted } from './events.ts';
+import { fullEventOf, type Move, retargeted } from './events.ts';
 import {
   answerExtra,
   type Edits,
@@ -204,7 +204,7 @@ export class Front {
       if (value !== null) headers[name] = value;
     }
     const said = endingSoon(path, await response.text(), this.tokenSeconds);
-    if (response.ok) await this.tellOfChange(path, { created: method === 'POST' ? body : undefined, said, move });
+    if (response.ok) await this.tellOfChange(path, { method, body, said, move });
     return {
       status: answeredStatus(path, response),
       headers,
@@ -373,16 +373,12 @@ export class Front {
   /** Sends the events that the emulator does not send: of comments on lines that were created, and of another base branch. */
   private async tellOfChange(
     path: string,
-    {
-      created,
-      said,
-      move,
-    }: { created: string | undefined; said: string; move: Awaited<ReturnType<typeof retargeted>> },
+    { method, body, said, move }: { method: string; body?: string | undefined; said: string; move?: Move | undefined },
   ): Promise<void> {
     const name = repositoryOf(path);
     if (move !== undefined) await this.sendAbout(name, 'pull_request', await move());
-    if (created === undefined) return;
-    for (const event of await this.lines.created(path, created, said, this.caller(this.seeded.ownerToken)))
+    if (method !== 'POST') return;
+    for (const event of await this.lines.created(path, body, said, this.caller(this.seeded.ownerToken)))
       await this.sendAbout(name, 'pull_request_review_comment', event);
   }
 

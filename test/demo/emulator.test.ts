@@ -109,6 +109,15 @@ test('another base branch is an event with the one before', async () => {
   });
 });
 
+test('the comments on lines of all pull requests are listed', async () => {
+  const { branch, number } = await propose();
+  const at = { commit_id: await gitAsync(clone, 'rev-parse', 'HEAD'), path: `${branch}.txt`, line: 1, side: 'RIGHT' };
+  const { id } = await mona<{ id: number }>('POST', `/pulls/${number}/comments`, { body: 'Why?', ...at });
+  const headers = { Authorization: 'token person-mona' };
+  const listed = await fetch(`${github.url}${repo}/pulls/comments?sort=created&direction=asc`, { headers });
+  expect(await listed.json()).toMatchObject([{ id, body: 'Why?' }]);
+});
+
 test('comments are listed by when they were edited', async () => {
   const { number } = await mona<{ number: number }>('POST', '/issues', { title: 't' });
   const { id } = await mona<{ id: number }>('POST', `/issues/${number}/comments`, { body: 'a' });

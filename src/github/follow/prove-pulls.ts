@@ -98,6 +98,9 @@ export async function proveAfterPush(app: App, place: Place, branch: string, pus
 /** So often other processes may follow a branch at the same time. */
 const maxRaces = 5;
 
+/** At most this many pull requests into a branch that is gone are looked at, the newest ones. Most are closed. */
+const maxOfGone = 100;
+
 /** Has pull requests proved again that a branch has changed since somebody has followed it. */
 async function followBase(app: App, place: Place, branch: string): Promise<void> {
   const { id } = place.repository;
@@ -105,7 +108,11 @@ async function followBase(app: App, place: Place, branch: string): Promise<void>
     const from = await findProofBase(app.db.manager, id, branch);
     if (from === undefined) return;
     const head = await headOf(place, branch);
-    if (head === undefined) return app.db.transaction((em) => forgetProofBase(em, { repositoryId: id, branch }));
+    if (head === undefined) {
+      const gone = await app.db.transaction((em) => forgetProofBase(em, { repositoryId: id, branch }));
+      // GitHub gives them another base branch if this one was merged, and may send no event of that.
+      return proveAgain(app, id, gone.sort((a, b) => b - a).slice(0, maxOfGone), 'its base branch is gone');
+    }
     if (await outdateTaken(app, place, from, { head, taken: await takenSince(place, from, head) })) return;
   }
 }

@@ -43,17 +43,20 @@ export async function outdateProof(
   ]);
 }
 
-/** Stores the same of all pull requests into a branch, also of those that are closed, because they may be reopened. */
+/**
+ * Stores the same of all pull requests into a branch, also of those that are closed, because they may be reopened. Returns their
+ * numbers.
+ */
 export async function outdateProofsInto(
   em: EntityManager,
   { repositoryId, branch }: { repositoryId: string; branch: string },
   reason: string,
-): Promise<void> {
-  await em.query(`${outdate} where p.repository_id = $1 and p.base_branch = $3 and ${counts}`, [
-    repositoryId,
-    reason,
-    branch,
-  ]);
+): Promise<number[]> {
+  const [rows]: [{ number: number }[]] = await em.query(
+    `${outdate} where p.repository_id = $1 and p.base_branch = $3 and ${counts} returning p.number`,
+    [repositoryId, reason, branch],
+  );
+  return rows.map(({ number }) => number);
 }
 
 /** At most this many pull requests are tried again after a push to their base branch, the newest ones. */
@@ -141,13 +144,17 @@ export async function moveProofBase(
   return rows.length === 1;
 }
 
-/** Stops following a branch that is gone. What was proved for it counts no longer, so nothing depends on that. */
+/**
+ * Stops following a branch that is gone. What was proved for it counts no longer, so nothing depends on that. Returns the pull
+ * requests that went into it.
+ */
 export async function forgetProofBase(
   em: EntityManager,
   { repositoryId, branch }: { repositoryId: string; branch: string },
-): Promise<void> {
-  await outdateProofsInto(em, { repositoryId, branch }, 'its base branch is gone');
+): Promise<number[]> {
+  const numbers = await outdateProofsInto(em, { repositoryId, branch }, 'its base branch is gone');
   await em.query('delete from proof_bases where repository_id = $1 and branch = $2', [repositoryId, branch]);
+  return numbers;
 }
 
 /** A pull request as it is on GitHub. */

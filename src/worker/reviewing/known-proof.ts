@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
 import { setImmediate as breathe } from 'node:timers/promises';
 import type { EntityManager } from 'typeorm';
-import { isDocument } from '../../domain/proof/documents.ts';
 import type { Judged } from '../../domain/proof/proof.ts';
 import type { Checkout } from '../../git/engine.ts';
 import { decidingSettings } from '../../repositories/settings/repository-settings.ts';
@@ -47,7 +46,7 @@ export function lookUpProof(
     );
     // Code of strangers runs without submodules and files in Git LFS.
     const isForeign = ask.isFork || ask.isForeign === true;
-    const fingerprint = await fingerprintOf([before, after], isTest, { settings, isForeign });
+    const fingerprint = await fingerprintOf([before, after], { settings, isForeign });
     // A person who asks wants to know what the tests do now.
     const found = isAsked ? undefined : await findKnownProof(em, ask.repositoryId, fingerprint);
     const commits = await checkout.commitsSince(base, branch.from, maxJudgedCommits + 1);
@@ -69,12 +68,11 @@ const idOf = (file: { mode: string; oid: string } | undefined) => file && `${fil
 const filesInARow = 5000;
 
 /**
- * Identifies everything that decides about a proof: the settings, whether it is code of a stranger, and the files of both sides
- * apart from documents.
+ * Identifies everything that decides about a proof: the settings, whether it is code of a stranger, and the files of both sides. A
+ * program may read any of them, whatever its name.
  */
 async function fingerprintOf(
   sides: Awaited<ReturnType<Checkout['files']>>[],
-  isTest: (path: string) => boolean,
   { settings, isForeign }: Pick<Placed, 'settings'> & { isForeign: boolean },
 ): Promise<string> {
   const hash = createHash('sha256').update(JSON.stringify(decidingSettings(settings)));
@@ -83,8 +81,7 @@ async function fingerprintOf(
     // Otherwise a file could be taken for one of the other side. No path begins with NUL.
     hash.update('\0side\n');
     for (const [i, path] of [...files.keys()].sort().entries()) {
-      if (isTest(path) || !isDocument(path, files.get(path)?.mode, settings.checks))
-        hash.update(`${path}\0${idOf(files.get(path))}\n`);
+      hash.update(`${path}\0${idOf(files.get(path))}\n`);
       if (i % filesInARow === filesInARow - 1) await breathe();
     }
   }

@@ -2,7 +2,7 @@ import type { EntityManager } from 'typeorm';
 import { noSettings } from '../../../src/repositories/settings/repository-settings.ts';
 import { lookUpProof } from '../../../src/worker/reviewing/known-proof.ts';
 
-// A second head gets the proof of the first one without running anything, if only documents differ.
+// A second head gets the proof of the first one without running anything, if all files are the same.
 
 type Files = Record<string, { mode: string; oid: string }>;
 const file = (oid: string, mode = '100644') => ({ mode, oid: oid.repeat(40) });
@@ -30,6 +30,8 @@ test.each([
   ['a program that is named like a document', 'bin/history', '100755', ['pytest']],
   ['a module with JavaScript in it', 'pages/index.mdx', '100644', ['npx vitest run']],
   ['a document that a check runs', 'README.md', '100644', ['python -m doctest README.md']],
+  ['a document that a check finds by a pattern', 'docs/use.md', '100644', ['python -m doctest docs/*.md']],
+  ['a file without an ending that a program loads', 'src/license', '100644', ['node --test']],
 ])('%s counts for a proof', async (_what, path, mode, checks) => {
   const [one, two] = [{ [path]: file('1', mode) }, { [path]: file('2', mode) }];
   expect(await fingerprintOf(one, checks)).not.toBe(await fingerprintOf(two, checks));
