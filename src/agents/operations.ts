@@ -16,9 +16,11 @@ import {
   type AgentView,
   deleteVersions,
   findVisibleAgent,
+  hasAllAgents,
   hasLiveRuns,
   insertAgent,
   lockAgent,
+  maxOwnAgents,
   moveQueuedRuns,
   moveTasks,
   updateAgentRow,
@@ -33,6 +35,10 @@ export async function createAgent(app: App, userId: string, input: z.output<type
   const id = newId('agent');
   const aboutModel = await modelShown(app, { ...input, projectId: null });
   return app.db.transaction(async (em) => {
+    if (await hasAllAgents(em, userId))
+      throw new Refused(
+        `You have ${maxOwnAgents} agents, the most that a person may have. Delete one that you no longer need.`,
+      );
     try {
       await insertAgent(em, { id, projectId: null, creatorId: userId, ...input });
     } catch (error) {

@@ -63,7 +63,7 @@ export const agentRoutes: Route[] = [
     audit: { action: 'agent.create', made: ({ id }) => ({ id, projectId: null }) },
     body: CreateAgent,
     reply: [201, Agent],
-    errors: { 409: 'The caller already has an agent of this name' },
+    errors: { 409: 'The caller already has an agent of this name, or 200 agents' },
     waits: 'before it writes',
     handle: (app, { user, body }) => createAgent(app, user.id, body),
   }),

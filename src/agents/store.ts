@@ -40,19 +40,21 @@ const isVisibleTo = (
             select a.id union select n.id from agents n join newer o on n.previous_version_id = o.id)
           select id from newer)))))`;
 
+const statusOf = `case when busy.task_id is not null then 'busy' when ${isInUse} then 'available' else 'offline' end as status`;
+
 /** SQL: the agents that user $1 can see. */
-const visible = `
-  select a.id, a.project_id as "projectId", a.creator_id as "creatorId", a.built_in as "builtIn", a.rollout, a.name, a.description, a.team, a.model,
-    a.reasoning_effort as "reasoningEffort", a.max_output_tokens as "maxOutputTokens",
-    a.system_prompt as "systemPrompt", a.line_id as "lineId", a.version, a.previous_version_id as "previousVersionId", a.is_newest as "isNewest",
-    a.created_at as "createdAt",
-    case when busy.task_id is not null then 'busy' when ${isInUse} then 'available' else 'offline' end as status,
-    busy.task_id as "currentTaskId"
-  from agents a
+const fromVisible = `from agents a
   left join lateral (
     select r.task_id from runs r join members m on m.project_id = r.project_id and m.user_id = $1
     where r.agent_id = a.id and r.status = 'running' order by r.started_at limit 1) busy on true
   where ${isVisibleTo('$1')}`;
+
+const visible = `
+  select a.id, a.project_id as "projectId", a.creator_id as "creatorId", a.built_in as "builtIn", a.rollout, a.name, a.description, a.team, a.model,
+    a.reasoning_effort as "reasoningEffort", a.max_output_tokens as "maxOutputTokens",
+    a.system_prompt as "systemPrompt", a.line_id as "lineId", a.version, a.previous_version_id as "previousVersionId", a.is_newest as "isNewest",
+    a.created_at as "createdAt", ${statusOf}, busy.task_id as "currentTaskId"
+  ${fromVisible}`;
 
 /** SQL `with` clause: `chain` has the ids of agent $1 and of its earlier versions. */
 const versions = `with recursive chain (id) as (
@@ -65,6 +67,12 @@ const versions = `with recursive chain (id) as (
  */
 const creatorInProject = `members m on m.project_id = $2 and m.user_id = a.creator_id and m.role <> 'viewer'`;
 
+/** An agent in a list, with the beginning of its description. Whole prompts of thousands of agents would fill the memory. */
+export type ListedAgent = Pick<
+  AgentView,
+  'id' | 'projectId' | 'creatorId' | 'name' | 'description' | 'team' | 'status'
+>;
+
 /**
  * Returns the agents that a person can see. With a project, returns only those that can work there: the project's own
  * and those of its members.
@@ -73,9 +81,11 @@ export async function listAgents(
   em: EntityManager,
   userId: string,
   projectId: string | null = null,
-): Promise<AgentView[]> {
+): Promise<ListedAgent[]> {
   return em.query(
-    `${visible} and a.is_newest and ($2::text is null or a.project_id = $2
+    `select a.id, a.project_id as "projectId", a.creator_id as "creatorId", a.name, left(a.description, 300) as description /* not null */,
+       a.team, ${statusOf}
+     ${fromVisible} and a.is_newest and ($2::text is null or a.project_id = $2
        or exists (select 1 from members m where m.project_id = $2 and m.user_id = a.creator_id and m.role <> 'viewer'))
      order by a.created_at, a.id`,
     [userId, projectId],
@@ -94,6 +104,14 @@ export async function worksFor(em: EntityManager, userId: string, id: string): P
     id,
   ]);
   return rows.length > 0;
+}
+
+/** A person may have this many agents of their own. */
+export const maxOwnAgents = 200;
+
+/** Returns whether a person has as many agents of their own as they may. */
+export async function hasAllAgents(em: EntityManager, userId: string): Promise<boolean> {
+  return (await em.countBy(Agents, { creatorId: userId, isNewest: true })) >= maxOwnAgents;
 }
 
 export async function insertAgent(em: EntityManager, agent: Partial<AgentRow>): Promise<void> {

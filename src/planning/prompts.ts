@@ -1,6 +1,6 @@
-import { listAgents, listProjectAgents } from '../agents/store.ts';
+import { type ListedAgent, listAgents, listProjectAgents } from '../agents/store.ts';
 import type { App } from '../app.ts';
-import type { AgentRow, RepositoryRow } from '../db/tables/project.ts';
+import type { RepositoryRow } from '../db/tables/project.ts';
 import { mayReveal } from '../domain/settings.ts';
 import { fenced, oneLine } from '../domain/text/sanitize.ts';
 import { findProject } from '../projects/store.ts';
@@ -8,10 +8,12 @@ import { listProjectRepositories } from '../repositories/store.ts';
 import type { FunctionName } from './ask-model.ts';
 import type { Draft, Session } from './store.ts';
 
+type PlannableAgent = Pick<ListedAgent, 'id' | 'name' | 'description' | 'projectId' | 'creatorId'>;
+
 /** The agents and repositories that a plan can assign to its tasks. */
 export interface Choices {
   /** The agents that can work in the project and that the person can use. */
-  agents: AgentRow[];
+  agents: PlannableAgent[];
   /** The repositories of the project, those that the plan is for first. */
   repositories: RepositoryRow[];
   projectId: string;
@@ -53,8 +55,8 @@ export async function listNameable(
  * Finds the agent that a name refers to: the project's own, otherwise the person's own, otherwise another one. Returns
  * undefined when the name is unknown or ambiguous.
  */
-export function chosenAgent({ agents, projectId, userId }: Choices, name: string): AgentRow | undefined {
-  const rank = (agent: AgentRow) => (agent.projectId === projectId ? 1 : agent.creatorId === userId ? 2 : 3);
+export function chosenAgent({ agents, projectId, userId }: Choices, name: string): PlannableAgent | undefined {
+  const rank = (agent: PlannableAgent) => (agent.projectId === projectId ? 1 : agent.creatorId === userId ? 2 : 3);
   const named = agents.filter((agent) => isSameName(agent.name, name));
   const best = Math.min(...named.map(rank));
   const [found, ...others] = named.filter((agent) => rank(agent) === best);
