@@ -41,12 +41,15 @@ export class WhatProofsAreAbout1772238310000 implements MigrationInterface {
         -- Null in proofs of an earlier release.
         add column rules text,
         -- Its base branch or the settings have changed since it was asked for.
-        add column is_outdated boolean not null default false;`);
+        add column is_outdated boolean not null default false;
+      -- A large push has too many commits for it.
+      drop index pull_proofs_commits;`);
   }
 
   async down(runner: QueryRunner): Promise<void> {
     await runner.query(
-      'drop table proof_evidence, proof_bases; alter table pull_proofs drop column rules, drop column is_outdated',
+      `create index pull_proofs_commits on pull_proofs using gin (commits) where commits <> '{}';
+      drop table proof_evidence, proof_bases; alter table pull_proofs drop column rules, drop column is_outdated`,
     );
   }
 }

@@ -78,7 +78,7 @@ interface Push {
 /**
  * Has pull requests into a branch proved again after a push to it: those with commits that the branch has taken in, such as by the
  * merge of a pull request below them. After a forced push these are all of them, because commits that the branch has lost belong to
- * them now. If the push is not the next one after the last that was heard of, GitHub is asked for all since.
+ * them now. If the push is not the next one after the last that was heard of, or not the last one, GitHub is asked for all since.
  */
 export async function proveAfterPush(app: App, place: Place, branch: string, push: Push): Promise<void> {
   const { id } = place.repository;
@@ -87,7 +87,8 @@ export async function proveAfterPush(app: App, place: Place, branch: string, pus
   if (known === undefined && !(await hasProofsInto(em, id, branch))) return;
   // What an earlier release proved is followed from its first push on.
   const from = known ?? { branch, head: push.before };
-  if (from.head === push.before && !push.deleted) {
+  // The event may come late, when the branch is elsewhere.
+  if (from.head === push.before && (await headOf(place, branch)) === push.after) {
     const isCut = push.forced || push.created || push.commits.length >= maxSent;
     const taken = isCut ? 'unknown' : push.commits.map((commit) => commit.id);
     if (await outdateTaken(app, place, from, { head: push.after, taken })) return;
@@ -276,8 +277,7 @@ async function proveWithSettings(
 ): Promise<void> {
   // Nothing was proved with settings that cannot be used, so all check runs are about others.
   const rules = settings === undefined ? '' : rulesOfProofs(settings);
-  const isRequired = settings?.prove.everyone === 'required';
-  const numbers = await listWithOtherRules(app.db.manager, id, pulls.map(shortOf), { rules, isRequired });
+  const numbers = await listWithOtherRules(app.db.manager, id, pulls.map(shortOf), rules);
   await proveAgain(app, id, numbers, 'the settings have changed, and it is being proved again');
 }
 
