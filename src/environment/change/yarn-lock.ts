@@ -40,7 +40,7 @@ function isUsuallyWritten(text: string): boolean {
 export function isUsualLock(text: string): boolean {
   const resolutions = text.match(/resolution/g)?.length ?? 0;
   const usual = text.match(
-    /^ {2}resolution: "(@[\w.-]+\/)?[\w.-]+@(npm:|workspace:|link:|portal:|patch:(@|%40)?[\w.%/-]+@npm%3A)[^"\n]*"$/gm,
+    /^ {2}resolution: "(@[\w.-]+\/)?[\w.-]+@(npm:|workspace:|link:|portal:|patch:((@|%40)[\w.-]+(\/|%2F))?[\w.-]+@npm%3A)[^"\n]*"$/gm,
   );
   const plain = decoded(text);
   return (

@@ -213,7 +213,7 @@ const maxBases = 20;
 
 /** Has pull requests proved again whose base branches have changed without an event. If one cannot be read, the others are. */
 export async function followBases(app: App, place: Place, isOver: () => boolean): Promise<void> {
-  const bases = await listProofBases(app.db.manager, place.repository.id, maxBases);
+  const bases = await listProofBases(app.db.manager, place.repository, maxBases);
   await eachThenFail(bases, async ({ branch }) => {
     if (!isOver()) await followBase(app, place, branch);
   });

@@ -113,11 +113,16 @@ export async function findProofBase(
   return rows[0];
 }
 
-/** Returns some branches of a repository that are followed: those that were looked at longest ago. */
-export async function listProofBases(em: EntityManager, repositoryId: string, most: number): Promise<ProofBase[]> {
+/** Returns some branches of a repository that are followed: the default branch, and those that were looked at longest ago. */
+export async function listProofBases(
+  em: EntityManager,
+  { id, defaultBranch }: { id: string; defaultBranch: string },
+  most: number,
+): Promise<ProofBase[]> {
   return em.query(
-    'select branch, head_sha as head from proof_bases where repository_id = $1 order by looked_at, branch limit $2',
-    [repositoryId, most],
+    `select branch, head_sha as head from proof_bases where repository_id = $1
+     order by branch = $2 desc, looked_at, branch limit $3`,
+    [id, defaultBranch, most],
   );
 }
 

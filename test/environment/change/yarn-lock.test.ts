@@ -43,6 +43,7 @@ test.each([
   ['exec: with an absolute path', on('exec:/proc/self/cwd/x.js')],
   ['a repository of GitHub in a range', on('u/r')],
   ['git in a range', on('https://example.org/a.git')],
+  ['a repository as the name in a patch', lock('a@patch:is-odd%40user%2Frepo%23@npm%3A1.0.0#y.patch')],
   ['exec: as the name in a patch', lock('a@patch:b%40exec%3A./x.js@npm%3A1#y.patch')],
   ['git as a locator', lock('a@patch:a@npm%3A1#./y.patch::locator=x%40https%3A%2F%2Fexample.org%2Fa.git')],
   ['a repository of GitHub as a locator', lock('a@patch:a@npm%3A1#./y.patch::locator=x%40u%2Fr%23commit%3D0')],
