@@ -24,7 +24,9 @@ export function FormDialog(props: {
       initialFocusRef={firstField}
       {...(returnFocusRef === undefined ? {} : { returnFocusRef })}
     >
-      <div ref={findFirstField}>{children}</div>
+      <div ref={findFirstField} className="form-dialog">
+        {children}
+      </div>
     </Dialog>
   );
 }

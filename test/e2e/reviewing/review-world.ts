@@ -26,7 +26,8 @@ export type Open = World & Functions;
 
 interface Functions {
   /** Commits files to a branch, from main if it is new. */
-  push(branch: string, files: Record<string, string>): Promise<string>;
+  /** Pushes a commit with files; undefined removes one. Returns the commit. */
+  push(branch: string, files: Record<string, string | undefined>): Promise<string>;
   /** Opens a pull request of mona with these files. */
   pull(branch: string, files: Record<string, string>): Promise<number>;
   review(number: number, token?: string): Promise<Run>;
@@ -52,7 +53,7 @@ export async function openReviewWorld<W extends World = World>(
   const url = world.github.url.replace('http://', `http://x:${'person-mona'}@`);
   let clones = 0;
   const close = world.close;
-  const push = async (branch: string, files: Record<string, string>) => {
+  const push = async (branch: string, files: Record<string, string | undefined>) => {
     clones += 1;
     const clone = join(root, `${clones}`);
     await gitAsync(root, 'clone', '-q', `${url}/mona/sample.git`, clone);
@@ -61,7 +62,8 @@ export async function openReviewWorld<W extends World = World>(
     );
     for (const [path, text] of Object.entries(files)) {
       await mkdir(dirname(join(clone, path)), { recursive: true });
-      await writeFile(join(clone, path), text);
+      if (text === undefined) await rm(join(clone, path));
+      else await writeFile(join(clone, path), text);
     }
     await gitAsync(clone, 'add', '-A');
     await gitAsync(clone, 'commit', '-q', '-m', 'change');
