@@ -29,19 +29,21 @@ export class WhatProofsAreAbout1772238310000 implements MigrationInterface {
       from pull_proofs where fingerprint is not null and status <> 'not_run'
       order by repository_id, fingerprint, at desc, id desc;
 
-      -- Pushes to these branches up to this commit have had proofs tried again.
+      -- Pushes to these branches from these commits on have proofs tried again. A branch has several while a run has seen another commit
+      -- than the last push.
       create table proof_bases (
         repository_id text not null references repositories on delete cascade,
         branch text not null,
         head_sha text not null,
         looked_at timestamptz not null default now(),
-        primary key (repository_id, branch)
+        primary key (repository_id, branch, head_sha)
       );
       alter table pull_proofs
         -- Null in proofs of an earlier release.
         add column rules text,
-        -- Its base branch or the settings have changed since it was asked for.
-        add column is_outdated boolean not null default false;
+        -- Why its result counts no longer, or will not once its run ends: its base branch or the settings have changed since it was
+        -- asked for.
+        add column outdated_reason text;
       -- A large push has too many commits for it.
       drop index pull_proofs_commits;`);
   }
@@ -49,7 +51,7 @@ export class WhatProofsAreAbout1772238310000 implements MigrationInterface {
   async down(runner: QueryRunner): Promise<void> {
     await runner.query(
       `create index pull_proofs_commits on pull_proofs using gin (commits) where commits <> '{}';
-      drop table proof_evidence, proof_bases; alter table pull_proofs drop column rules, drop column is_outdated`,
+      drop table proof_evidence, proof_bases; alter table pull_proofs drop column rules, drop column outdated_reason`,
     );
   }
 }

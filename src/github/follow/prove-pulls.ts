@@ -9,10 +9,12 @@ import type { RepositorySettings } from '../../repositories/settings/schema.ts';
 import { settingsOnGitHub } from '../../repositories/settings/settings-on-github.ts';
 import { askForProof, endProof, findLiveProof, mirrorProof } from '../../runs/reviewing/ask-proof.ts';
 import {
-  findProofBase,
+  askAgain,
+  followBaseFrom,
   forgetProofBase,
   hasProofsInto,
   listDoubtful,
+  listFollowedBranches,
   listProofBases,
   listTaken,
   listUnknown,
@@ -58,7 +60,11 @@ export async function proveUnasked(
     // The check runs of other pull requests of the same head may have shown what this one said.
     await mirrorProof(app, at);
   }
-  if (!isNew || pull.state !== 'open' || !mayWant(await readSettings(place))) return;
+  if (!isNew || pull.state !== 'open') return;
+  if (!mayWant(await readSettings(place))) {
+    if (isRetargeted) await outdateProof(app.db.manager, at, askAgain);
+    return mirrorProof(app, at);
+  }
   // While it was closed, its base branch may have taken in commits of it.
   await proveIfAllowed(app, place, pull.number, isRetargeted || action === 'reopened');
 }
@@ -83,39 +89,37 @@ interface Push {
 export async function proveAfterPush(app: App, place: Place, branch: string, push: Push): Promise<void> {
   const { id } = place.repository;
   const em = app.db.manager;
-  const known = await findProofBase(em, id, branch);
-  if (known === undefined && !(await hasProofsInto(em, id, branch))) return;
-  // What an earlier release proved is followed from its first push on.
-  const from = known ?? { branch, head: push.before };
-  // The event may come late, when the branch is elsewhere.
-  if (from.head === push.before && (await headOf(place, branch)) === push.after) {
-    const isCut = push.forced || push.created || push.commits.length >= maxSent;
-    const taken = isCut ? 'unknown' : push.commits.map((commit) => commit.id);
-    if (await outdateTaken(app, place, from, { head: push.after, taken })) return;
+  const known = await listProofBases(em, id, branch);
+  if (known.length === 0) {
+    if (!(await hasProofsInto(em, id, branch))) return;
+    // What an earlier release proved is followed from its first push on.
+    await followBaseFrom(em, id, { branch, head: push.before });
   }
-  await followBase(app, place, branch);
+  await followBase(app, place, branch, push);
 }
-
-/** So often other processes may follow a branch at the same time. */
-const maxRaces = 5;
 
 /** At most this many pull requests into a branch that is gone are looked at, the newest ones. Most are closed. */
 const maxOfGone = 100;
 
-/** Has pull requests proved again that a branch has changed since somebody has followed it. */
-async function followBase(app: App, place: Place, branch: string): Promise<void> {
+/** Has pull requests proved again that a branch has changed since it was followed. `push` is its last one, as far as is known. */
+async function followBase(app: App, place: Place, branch: string, push?: Push): Promise<void> {
   const { id } = place.repository;
-  for (let i = 0; i < maxRaces; i++) {
-    const from = await findProofBase(app.db.manager, id, branch);
-    if (from === undefined) return;
-    const head = await headOf(place, branch);
-    if (head === undefined) {
-      const gone = await app.db.transaction((em) => forgetProofBase(em, { repositoryId: id, branch }));
-      // GitHub gives them another base branch if this one was merged, and may send no event of that.
-      return proveAgain(app, id, gone.sort((a, b) => b - a).slice(0, maxOfGone), 'its base branch is gone');
-    }
-    if (await outdateTaken(app, place, from, { head, taken: await takenSince(place, from, head) })) return;
+  const head = await headOf(place, branch);
+  if (head === undefined) {
+    const gone = await app.db.transaction((em) => forgetProofBase(em, { repositoryId: id, branch }));
+    // GitHub gives them another base branch if this one was merged, and may send no event of that.
+    return proveAgain(app, id, gone.sort((a, b) => b - a).slice(0, maxOfGone), 'its base branch is gone');
   }
+  for (const from of await listProofBases(app.db.manager, id, branch)) {
+    const isPush = push?.before === from.head && push.after === head;
+    const taken = isPush ? takenBy(push) : await takenSince(place, from, head);
+    await outdateTaken(app, place, from, { head, taken });
+  }
+}
+
+/** Returns the commits that a branch has gained by a push; `unknown` if it has lost some, or if GitHub does not send all. */
+function takenBy({ commits, created, forced }: Push): string[] | 'unknown' {
+  return forced || created || commits.length >= maxSent ? 'unknown' : commits.map(({ id }) => id);
 }
 
 /** Returns the commit of a branch; undefined if there is none of that name. */
@@ -144,20 +148,20 @@ async function takenSince({ octokit, name }: Place, from: ProofBase, head: strin
 
 const changedBase = 'its base branch has changed, and it is being proved again';
 
-/** Has pull requests proved again, then stores up to where the branch was followed. Returns false if somebody else has done so. */
+/** Has pull requests proved again, then stores up to where the branch was followed. */
 async function outdateTaken(
   app: App,
   place: Place,
   from: ProofBase,
   { head, taken }: { head: string; taken: string[] | 'unknown' },
-): Promise<boolean> {
+): Promise<void> {
   const { id } = place.repository;
   const em = app.db.manager;
   if (taken === 'unknown') await outdateProofsInto(em, { repositoryId: id, branch: from.branch }, changedBase);
   const numbers =
     taken === 'unknown' ? await listInto(place, from.branch) : await listTaken(em, id, from.branch, taken);
   await proveAgain(app, id, numbers, changedBase);
-  return moveProofBase(em, id, from, head);
+  await moveProofBase(em, id, from, head);
 }
 
 /** Queues a job for each pull request. Because these may fail for long, the results so far must not count until then. */
@@ -184,10 +188,11 @@ async function listInto({ octokit, name }: Place, branch: string): Promise<numbe
 export async function proveAgainJob(app: App, at: PullRef): Promise<void> {
   const place = await placeOfRepository(app, at.repositoryId);
   if (place === undefined) return;
-  if (mayWant(await readSettings(place))) return proveIfAllowed(app, place, at.number, true);
+  // Somebody may have asked for it since, and then it counts.
+  if (mayWant(await readSettings(place))) return proveIfAllowed(app, place, at.number, false);
   const live = await findLiveProof(app.db.manager, at);
   if (live !== undefined) await endProof(app, live.taskId, 'The base branch has taken in commits of the pull request.');
-  await outdateProof(app.db.manager, at, 'the base branch has taken in commits of the pull request since; ask again');
+  await outdateProof(app.db.manager, at, askAgain);
   await mirrorProof(app, at);
 }
 
@@ -213,8 +218,8 @@ const maxBases = 20;
 
 /** Has pull requests proved again whose base branches have changed without an event. If one cannot be read, the others are. */
 export async function followBases(app: App, place: Place, isOver: () => boolean): Promise<void> {
-  const bases = await listProofBases(app.db.manager, place.repository, maxBases);
-  await eachThenFail(bases, async ({ branch }) => {
+  const branches = await listFollowedBranches(app.db.manager, place.repository, maxBases);
+  await eachThenFail(branches, async (branch) => {
     if (!isOver()) await followBase(app, place, branch);
   });
 }
@@ -234,20 +239,17 @@ export async function proveMissed(app: App, place: Place, isOver: () => boolean)
   if (!mayWant(settings) && held.length === 0) return;
   const pulls = await listOpen(place);
   const changed = pulls.filter(({ updated_at }) => mayWant(settings) && since !== undefined && updated_at >= since);
-  const missed = await listUnknown(
-    em,
-    repository.id,
-    changed.map(({ number }) => number),
-  );
-  for (const number of new Set([...held, ...missed])) {
-    if (isOver()) return;
-    await proveIfAllowed(app, place, number, false);
+  if (mayWant(settings)) {
+    await proveAgain(app, repository.id, await listDoubtful(em, repository.id, pulls.map(shortOf)), changedBase);
+    await proveWithSettings(app, place, settings, pulls);
   }
   // They may have been closed or opened since, which changes what counts for their heads.
   for (const { number } of changed) await mirrorProof(app, { repositoryId: repository.id, number });
-  if (!mayWant(settings)) return;
-  await proveAgain(app, repository.id, await listDoubtful(em, repository.id, pulls.map(shortOf)), changedBase);
-  await proveWithSettings(app, place, settings, pulls);
+  const numbers = changed.map(({ number }) => number);
+  const missed = await listUnknown(em, repository.id, numbers);
+  await eachThenFail(new Set([...held, ...missed]), async (number) => {
+    if (!isOver()) await proveIfAllowed(app, place, number, false);
+  });
 }
 
 type OpenPulls = Awaited<ReturnType<typeof listOpen>>;

@@ -4,6 +4,7 @@ import { limitsInBudget, type ProjectBudgets } from '../../domain/budget.ts';
 import { RunFailed } from '../../domain/run.ts';
 import { noProving } from '../../domain/settings.ts';
 import { defaultBranchPattern } from '../../domain/text/branch-names.ts';
+import { storableJson } from '../../domain/text/sanitize.ts';
 import type { Checkout } from '../../git/engine.ts';
 import { apart } from '../../threads/apart.ts';
 import { OverLimit } from '../../threads/start-thread.ts';
@@ -58,13 +59,17 @@ export function decidingSettings(settings: RepositorySettings): DecidingSettings
   return deciding;
 }
 
-/** Returns a digest of all settings that decide about the proofs of people's pull requests, whatever the order of their keys. */
+/**
+ * Returns a digest of all settings that decide about the proofs of people's pull requests. It is the same for settings that were stored
+ * in the meantime, whatever the order of their keys.
+ */
 export function rulesOfProofs(settings: RepositorySettings): string {
   const deciding = { ...decidingSettings({ ...noSettings, ...settings }), everyone: settings.prove.everyone };
-  return createHash('sha256').update(JSON.stringify(deciding, inOrder)).digest('base64url');
+  const stored: unknown = JSON.parse(storableJson(deciding));
+  return createHash('sha256').update(JSON.stringify(stored, inOrder)).digest('base64url');
 }
 
-/** Orders the keys of objects for `JSON.stringify`. The journal of a run does not keep their order. */
+/** Orders the keys of objects for `JSON.stringify`. */
 const inOrder = (_key: string, value: unknown) =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
     ? Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)))

@@ -14,6 +14,7 @@ import { setTaskFields } from '../../tasks/store.ts';
 import { isCommitOfRun } from '../journal.ts';
 import { findLiveRun, insertRun, lockRun } from '../store.ts';
 import { cancelLive, insertHidden, maxBody, mayWrite, settingsFor } from './ask.ts';
+import { leaveToPeople } from './outdated-proofs.ts';
 import {
   findPullProof,
   forgetHeld,
@@ -22,6 +23,7 @@ import {
   minutesToday,
   type ProofHold,
   type PullProof,
+  type RulesOfProof,
   upsertPullProof,
   wasRequired,
 } from './pull-proofs.ts';
@@ -56,7 +58,10 @@ export async function askForProof(app: App, asking: AskingForProof): Promise<voi
   if (pull.state !== 'open') throw new Refused(`Pull request ${number} is closed. Reopen it first.`);
   const at = { repositoryId: repository.id, number };
   // A person may have asked for a proof of the head, and it may count no longer, or again.
-  if (askedBy === null && (await isOwn(app, at, pull))) return mirrorProof(app, at);
+  if (askedBy === null && (await isOwn(app, at, pull))) {
+    await leaveToPeople(app.db.manager, at);
+    return mirrorProof(app, at);
+  }
   const settings = await settingsFor(read, repository).catch((error) => {
     if (askedBy === null && error instanceof Refused) return error;
     throw error;
@@ -95,7 +100,7 @@ async function holdForSettings(app: App, asking: AskingForProof, read: ReadPull,
     const isVoid =
       known !== undefined &&
       known.status !== null &&
-      (asking.again || known.isOutdated || !(await isLatestProof(em, known.id)));
+      (asking.again || known.isOutdated || known.base !== pull.base.ref || !(await isLatestProof(em, known.id)));
     const isHeld = known?.hold === 'settings' && known.reason !== reason;
     if (known !== undefined && !isReleased(known) && !isHeld && !isVoid) return markLatestProof(em, known.id);
     const isRequired = await wasRequired(em, repository.id);
@@ -174,13 +179,10 @@ async function storeIn(app: App, em: EntityManager, asking: AskingForProof, foun
   const known = await findPullProof(em, at, headSha);
   const taskId =
     (await findTaskOfReviewed(em, at, 'proof')) ?? (await insertHidden(app, em, asking, 'proof', pull.html_url));
-  // A head to which a pull request has returned is judged again: its base branch may have taken in commits of it.
-  const isCurrent =
-    known !== undefined && isKept(known) && (known.status === null || (await isLatestProof(em, known.id)));
-  // There is no result yet that a change of the base branch could make wrong.
-  const stillWaits = known?.hold === 'writer' && known.base === pull.base.ref;
-  if (askedBy === null && isCurrent && (!again || stillWaits)) {
-    await markLatestProof(em, known.id, prove.everyone === 'required');
+  const current = known && (await ifCurrent(em, known, pull.base.ref));
+  // While it waits for a writer, there is no result yet that a change of the base branch could make wrong.
+  if (askedBy === null && current !== undefined && (!again || current.hold === 'writer')) {
+    await markLatestProof(em, current.id, current.status === null ? rulesIn(found.settings) : undefined);
     return queueMirror(app, em, taskId);
   }
   await endOlder(app, em, taskId, { headSha, isAsked: askedBy !== null });
@@ -195,10 +197,9 @@ async function storeIn(app: App, em: EntityManager, asking: AskingForProof, foun
     headSha,
     base: pull.base.ref,
     author,
-    isRequired: prove.everyone === 'required',
+    ...rulesIn(found.settings),
     minutesPerDay,
     isForeign: isForeign && !byWriter,
-    rules: rulesOfProofs(found.settings),
   };
   app.audit.note({ pullRequest: [null, pull.html_url] });
   await also?.(em);
@@ -233,6 +234,21 @@ async function storeIn(app: App, em: EntityManager, asking: AskingForProof, foun
   await upsertPullProof(em, { ...proof, hold: null, runId });
   await app.queue.send(em, 'run', {});
 }
+
+/**
+ * Returns a proof if nothing new has to be found out: it is about this base branch, and no other head came in between, because the
+ * branch may have taken in commits meanwhile.
+ */
+async function ifCurrent(em: EntityManager, proof: PullProof, base: string): Promise<PullProof | undefined> {
+  if ((proof.base !== null && proof.base !== base) || !isKept(proof)) return undefined;
+  return proof.status === null || (await isLatestProof(em, proof.id)) ? proof : undefined;
+}
+
+/** Returns what settings say about proofs. */
+export const rulesIn = (settings: RepositorySettings): RulesOfProof => ({
+  rules: rulesOfProofs(settings),
+  isRequired: settings.prove.everyone === 'required',
+});
 
 /** Whether nothing new has to be found out about a head: it was judged, is being tried, or waits for a person. */
 function isKept({ status, hold, runStatus, createdAt, isOutdated }: PullProof): boolean {

@@ -22,14 +22,15 @@ export const boundedCommits = (commits: string[]) => (commits.length > maxJudged
 const counts = `(p.status is not null or p.run_id is not null) and not exists (
   select from pull_proofs n where n.repository_id = p.repository_id and n.number = p.number and n.created_at > p.created_at)`;
 
-/** SQL: sets that a proof counts no longer. While its run lasts, it has no status, and gets none that counts. */
-const outdate = `update pull_proofs p set is_outdated = true, check_shown = null,
-  status = case when status is null then null else 'not_run' end, reason = case when status is null then reason else $2 end,
-  notes = case when status is null then notes else '[]' end`;
+/** Of a proof that nobody repeats without being asked. */
+export const askAgain = 'its base branch or the settings have changed since; ask again';
+
+/** SQL: sets why a proof does not count. */
+const outdate = 'update pull_proofs p set outdated_reason = $2, check_shown = null';
 
 /**
- * Stores that the latest proof of a pull request counts no longer, also if it is being tried. Its check run says so from then on.
- * @param reason people read it, unless the proof has no result yet
+ * Stores that the latest proof of a pull request does not count, also if it is still being tried. Its check run says so from then on,
+ * or once its run ends. People read the reason.
  */
 export async function outdateProof(
   em: EntityManager,
@@ -39,6 +40,15 @@ export async function outdateProof(
   await em.query(`${outdate} where p.repository_id = $1 and p.number = $3 and ${counts}`, [
     repositoryId,
     reason,
+    number,
+  ]);
+}
+
+/** Stores that an outdated proof is not repeated, because a task's own pull request is proved only if somebody asks. */
+export async function leaveToPeople(em: EntityManager, { repositoryId, number }: PullRef): Promise<void> {
+  await em.query(`${outdate} where p.repository_id = $1 and p.number = $3 and p.outdated_reason <> $2 and ${counts}`, [
+    repositoryId,
+    askAgain,
     number,
   ]);
 }
@@ -62,7 +72,10 @@ export async function outdateProofsInto(
 /** At most this many pull requests are tried again after a push to their base branch, the newest ones. */
 const maxTaken = 1000;
 
-/** Returns the pull requests into a branch whose latest proof was about commits that the branch has taken in now. */
+/**
+ * Returns the pull requests into a branch whose latest proof was about commits that the branch has taken in now. If that is the head,
+ * too, the pull request is merged.
+ */
 export async function listTaken(
   em: EntityManager,
   repositoryId: string,
@@ -72,8 +85,8 @@ export async function listTaken(
   if (commits.length === 0) return [];
   const rows: { number: number }[] = await em.query(
     // The operator && compares each commit with each other one: half a minute for a thousand proofs and a large push.
-    `select p.number from pull_proofs p where p.repository_id = $1 and p.base_branch = $2 and p.commits <> '{}'
-       and exists (select from unnest(p.commits) c where c = any($3))
+    `select p.number from pull_proofs p where p.repository_id = $1 and p.base_branch = $2 and p.outdated_reason is null and p.commits <> '{}'
+       and exists (select from unnest(p.commits) c where c = any($3)) and p.head_sha <> all($3)
        and not exists (select from pull_proofs n where n.repository_id = p.repository_id and n.number = p.number
          and n.created_at > p.created_at)
      order by p.number desc limit ${maxTaken}`,
@@ -82,14 +95,13 @@ export async function listTaken(
   return rows.map(({ number }) => number);
 }
 
-/** A branch into which pull requests go that were proved. */
+/** A branch into which pull requests go that were proved, and a commit of it from which it is followed. */
 export interface ProofBase {
   branch: string;
-  /** Pushes up to this commit have had proofs tried again. */
   head: string;
 }
 
-/** Stores the commit from which on pushes to a branch have proofs tried again, unless an earlier one is stored. */
+/** Stores a commit from which on pushes to a branch have proofs tried again. */
 export async function followBaseFrom(
   em: EntityManager,
   repositoryId: string,
@@ -101,54 +113,51 @@ export async function followBaseFrom(
   );
 }
 
-export async function findProofBase(
-  em: EntityManager,
-  repositoryId: string,
-  branch: string,
-): Promise<ProofBase | undefined> {
-  const rows: ProofBase[] = await em.query(
-    'select branch, head_sha as head from proof_bases where repository_id = $1 and branch = $2',
+/** Returns the commits from which a branch is followed. */
+export async function listProofBases(em: EntityManager, repositoryId: string, branch: string): Promise<ProofBase[]> {
+  return em.query(
+    'select branch, head_sha as head from proof_bases where repository_id = $1 and branch = $2 order by looked_at, head_sha',
     [repositoryId, branch],
   );
-  return rows[0];
 }
 
 /** Returns some branches of a repository that are followed: the default branch, and those that were looked at longest ago. */
-export async function listProofBases(
+export async function listFollowedBranches(
   em: EntityManager,
   { id, defaultBranch }: { id: string; defaultBranch: string },
   most: number,
-): Promise<ProofBase[]> {
-  return em.query(
-    `select branch, head_sha as head from proof_bases where repository_id = $1
-     order by branch = $2 desc, looked_at, branch limit $3`,
+): Promise<string[]> {
+  const rows: { branch: string }[] = await em.query(
+    `select branch from proof_bases where repository_id = $1
+     group by branch order by branch = $2 desc, min(looked_at), branch limit $3`,
     [id, defaultBranch, most],
   );
+  return rows.map(({ branch }) => branch);
 }
 
 /** Returns whether a branch has pull requests whose proofs count, or may count once their runs end. */
 export async function hasProofsInto(em: EntityManager, repositoryId: string, branch: string): Promise<boolean> {
   const rows: unknown[] = await em.query(
-    `select from pull_proofs p where p.repository_id = $1 and p.base_branch = $2 and not p.is_outdated and ${counts} limit 1`,
+    `select from pull_proofs p where p.repository_id = $1 and p.base_branch = $2 and p.outdated_reason is null and ${counts} limit 1`,
     [repositoryId, branch],
   );
   return rows.length > 0;
 }
 
-/** Stores up to which commit a branch was followed. Returns false if somebody else has followed it since. */
+/** Stores that a branch is followed from a later commit on than from one. */
 export async function moveProofBase(
   em: EntityManager,
   repositoryId: string,
   { branch, head }: ProofBase,
   to: string,
-): Promise<boolean> {
-  const rows: unknown[] = await em.query(
-    `insert into proof_bases as b (repository_id, branch, head_sha) values ($1, $2, $4)
-     on conflict (repository_id, branch) do update set head_sha = $4, looked_at = now() where b.head_sha = $3
-     returning branch`,
+): Promise<void> {
+  await em.query(
+    `with moved as (
+       insert into proof_bases (repository_id, branch, head_sha) values ($1, $2, $4)
+       on conflict (repository_id, branch, head_sha) do update set looked_at = now())
+     delete from proof_bases where repository_id = $1 and branch = $2 and head_sha = $3 and head_sha <> $4`,
     [repositoryId, branch, head, to],
   );
-  return rows.length === 1;
 }
 
 /**
@@ -188,11 +197,11 @@ const columnsOf = (pulls: OpenPull[]) => [
 export async function listDoubtful(em: EntityManager, repositoryId: string, pulls: OpenPull[]): Promise<number[]> {
   const rows: { number: number }[] = await em.query(
     `select p.number from ${withLatest}
-     where p.is_outdated or p.head_sha <> o.head or p.base_branch <> o.base
-       or p.status <> 'not_run' and (p.rules is null or not exists (
+     where p.outdated_reason <> $5 or p.head_sha <> o.head or p.base_branch <> o.base
+       or p.outdated_reason is null and p.status <> 'not_run' and (p.rules is null or not exists (
          select from proof_bases b where b.repository_id = $1 and b.branch = p.base_branch))
      order by p.number`,
-    [repositoryId, ...columnsOf(pulls)],
+    [repositoryId, ...columnsOf(pulls), askAgain],
   );
   return rows.map(({ number }) => number);
 }
@@ -206,9 +215,9 @@ export async function listWithOtherRules(
 ): Promise<number[]> {
   const rows: { number: number }[] = await em.query(
     `select p.number from ${withLatest} left join runs r on r.id = p.run_id
-     where not p.is_outdated and p.head_sha = o.head and (p.status is not null or r.status in ${liveRun})
-       and p.rules is distinct from $5 order by p.number`,
-    [repositoryId, ...columnsOf(pulls), rules],
+     where coalesce(p.outdated_reason = $6, true) and p.head_sha = o.head and p.rules is distinct from $5
+       and (p.status is not null or r.status in ${liveRun} or p.hold in ('writer', 'minutes')) order by p.number`,
+    [repositoryId, ...columnsOf(pulls), rules, askAgain],
   );
   return rows.map(({ number }) => number);
 }

@@ -40,7 +40,7 @@ export interface PullProof extends PullRef {
   base: string | null;
   /** A digest of the settings with which it was asked for, later of those with which it was judged; null from an earlier release. */
   rules: string | null;
-  /** Its base branch or the settings have changed since, so that it counts no longer, not even once its run ends. */
+  /** Its base branch or the settings have changed since, so that its result does not count, and has the status `not_run`. */
   isOutdated: boolean;
   /** Null until it is judged. */
   status: ProofStatus | null;
@@ -56,9 +56,13 @@ export interface PullProof extends PullRef {
   failure: Failure | null;
 }
 
+/** SQL: the status that counts. */
+const status = `case when p.outdated_reason is not null and p.status is not null then 'not_run' else p.status end`;
+
 const columns = `p.id, p.repository_id as "repositoryId", p.number, p.head_sha as "headSha", p.author, p.run_id as "runId",
-  p.hold, (p.is_foreign or coalesce(p.hold = 'writer', false)) and p.status is null and p.run_id is null as "isForeign", p.is_required as "isRequired", p.minutes_per_day::float8 as "minutesPerDay", p.base_branch as base, p.rules, p.is_outdated as "isOutdated", p.status, p.reason,
-  p.is_hindered as "isHindered", p.notes, p.seconds,
+  p.hold, (p.is_foreign or coalesce(p.hold = 'writer', false)) and p.status is null and p.run_id is null as "isForeign", p.is_required as "isRequired", p.minutes_per_day::float8 as "minutesPerDay", p.base_branch as base, p.rules, p.outdated_reason is not null as "isOutdated", ${status} as status,
+  case when p.outdated_reason is not null and p.status is not null then p.outdated_reason else p.reason end as reason,
+  p.is_hindered as "isHindered", case when p.outdated_reason is null then p.notes else '[]' end as notes /* not null */, p.seconds,
   p.check_run_id::float8 as "checkRunId", p.check_shown as "checkShown", p.created_at as "createdAt",
   r.status as "runStatus", r.failure`;
 
@@ -93,7 +97,7 @@ export async function upsertPullProof(em: EntityManager, asked: Asked): Promise<
      values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, clock_timestamp())
      on conflict (repository_id, number, head_sha) do update set author = excluded.author, run_id = excluded.run_id,
        hold = excluded.hold, is_required = excluded.is_required, minutes_per_day = excluded.minutes_per_day,
-       base_branch = excluded.base_branch, is_foreign = excluded.is_foreign, rules = excluded.rules, is_outdated = false,
+       base_branch = excluded.base_branch, is_foreign = excluded.is_foreign, rules = excluded.rules, outdated_reason = null,
        base_requires = null, base_looked_at = null, status = null, commits = '{}', reason = excluded.reason, is_hindered = false,
        notes = '[]', seconds = 0, at = null, created_at = excluded.created_at`,
     [
@@ -166,19 +170,28 @@ export async function listProofsOfHead(
 ): Promise<ShownProof[]> {
   return em.query(
     `${withTask} where p.repository_id = $1 and p.head_sha = $2
-     order by "isForeign", p.is_foreign and p.hold is null, p.base_requires is not distinct from false, p.status is null or p.status in ('weakened', 'not_run') desc, p.id limit ${maxOfHead}`,
+     order by "isForeign", p.is_foreign and p.hold is null, p.base_requires is not distinct from false, p.status is null or ${status} in ('weakened', 'not_run') desc, p.id limit ${maxOfHead}`,
     [repositoryId, headSha],
   );
 }
 
+/** What the settings of a repository say about proofs. */
+export interface RulesOfProof {
+  /** A digest of everything that decides. */
+  rules: string;
+  /** Weakened tests make the check run fail. */
+  isRequired: boolean;
+}
+
 /**
- * Marks a proof as that of the latest head, because the pull request has this head again. `isRequired` is what the settings say
- * now, where they can be used.
+ * Marks a proof as that of the latest head, because the pull request has this head again. `settings` is what they say now, where they
+ * can be used, and nothing was found out with others.
  */
-export async function markLatestProof(em: EntityManager, id: string, isRequired?: boolean): Promise<void> {
+export async function markLatestProof(em: EntityManager, id: string, settings?: RulesOfProof): Promise<void> {
   await em.query(
-    'update pull_proofs set created_at = clock_timestamp(), is_required = coalesce($2::boolean, is_required) where id = $1',
-    [id, isRequired ?? null],
+    `update pull_proofs set created_at = clock_timestamp(), is_required = coalesce($2::boolean, is_required),
+       rules = coalesce($3, rules) where id = $1`,
+    [id, settings?.isRequired ?? null, settings?.rules ?? null],
   );
 }
 
@@ -204,8 +217,8 @@ export interface JudgedPull {
    * from another commit, and may remove what was not there before.
    */
   commits: string[];
-  /** A digest of the settings; undefined if they were not read. */
-  rules?: string;
+  /** What the settings of the run say; undefined if they were not read. */
+  settings?: RulesOfProof;
 }
 
 /** Returns whether weakened tests made the check runs of a repository fail when its settings were read last; undefined if nothing was proved. */
@@ -220,22 +233,18 @@ export async function wasRequired(em: EntityManager, repositoryId: string): Prom
 /** Evidence that was not confirmed for this long is deleted. */
 const evidenceKept = `interval '90 days'`;
 
-/** Of a proof that was outdated while its run tried it. */
-const outdatedMeanwhile = 'its base branch or the settings changed while it was being proved';
-
 /**
  * Stores what the run of a proof found out, and that the same files need not be tried again, unless it was unclear. If the proof was
- * outdated in the meantime, it counts as not run, because the job that proves it again may fail for long.
+ * outdated in the meantime, it does not count, because the job that proves it again may fail for long.
  */
 export async function storeJudged(em: EntityManager, runId: string, judged: JudgedPull): Promise<void> {
-  const { proof, notes, seconds, fingerprint, commits, rules } = judged;
+  const { proof, notes, seconds, fingerprint, commits, settings } = judged;
   const found = [proof.status, proof.reason, storableJson(notes), proof.isHindered ?? false];
   const [[shown]]: [{ repositoryId: string; headSha: string }[]] = await em.query(
-    `update pull_proofs set status = case when is_outdated then 'not_run' else $2 end,
-       reason = case when is_outdated then $8 else $3 end, notes = $4, is_hindered = $5, seconds = $6, commits = $7,
-       rules = coalesce($9, rules), at = now(), hold = null
+    `update pull_proofs set status = $2, reason = $3, notes = $4, is_hindered = $5, seconds = $6, commits = $7,
+       rules = coalesce($8, rules), is_required = coalesce($9::boolean, is_required), at = now(), hold = null
      where run_id = $1 returning repository_id as "repositoryId", head_sha as "headSha"`,
-    [runId, ...found, seconds, boundedCommits(commits), outdatedMeanwhile, rules ?? null],
+    [runId, ...found, seconds, boundedCommits(commits), settings?.rules ?? null, settings?.isRequired ?? null],
   );
   if (shown === undefined || fingerprint === null || proof.status === 'not_run') return;
   await em.query(`delete from proof_evidence where repository_id = $1 and at < now() - ${evidenceKept}`, [

@@ -3,9 +3,10 @@ import type { App } from '../../app.ts';
 import type { RunRow } from '../../db/tables/run.ts';
 import { notRun } from '../../domain/proof/proof.ts';
 import { type Failure, RunFailed } from '../../domain/run.ts';
-import { noSettings, rulesOfProofs } from '../../repositories/settings/repository-settings.ts';
+import { noSettings } from '../../repositories/settings/repository-settings.ts';
 import type { RepositorySettings } from '../../repositories/settings/schema.ts';
 import { concludeRun, type Journal, stepOf } from '../../runs/journal.ts';
+import { rulesIn } from '../../runs/reviewing/ask-proof.ts';
 import { followBaseFrom, storeCommits } from '../../runs/reviewing/outdated-proofs.ts';
 import { findProofOfRun, holdForMinutes, minutesToday, storeJudged } from '../../runs/reviewing/pull-proofs.ts';
 import { findAsk, type PullAsk } from '../../runs/reviewing/store.ts';
@@ -81,19 +82,18 @@ export async function proveForPeople(app: App, work: Work): Promise<void> {
       `the files that decide are those of ${known.proved.headSha.slice(0, 7)}, so nothing was tried`,
     );
   const { fingerprint, commits } = known;
-  const rules = await rulesOf(work);
+  const settings = rulesIn(await settingsRead(work));
   await journal.write(async (em) => {
-    await storeJudged(em, run.id, { ...judged, seconds: await readSeconds(em, run), fingerprint, commits, rules });
+    await storeJudged(em, run.id, { ...judged, seconds: await readSeconds(em, run), fingerprint, commits, settings });
     await concludeRun(app, em, run, 'succeeded');
     await tryMoveTask(app, em, run.taskId, 'finish', { facts: { finishedUnchanged: true } });
   });
   app.metrics.runs.inc({ status: 'succeeded', category: '' });
 }
 
-/** Returns the digest of the settings that the run has read. They may be others than when the proof was asked for. */
-async function rulesOf({ journal, task, repository }: Work): Promise<string> {
-  const read = await journal.recall<RepositorySettings>(stepOf('settings', task, repository));
-  return rulesOfProofs({ ...noSettings, ...read });
+/** Returns the settings that the run has read. They may be others than when the proof was asked for. */
+async function settingsRead({ journal, task, repository }: Work): Promise<RepositorySettings> {
+  return { ...noSettings, ...(await journal.recall<RepositorySettings>(stepOf('settings', task, repository))) };
 }
 
 /**

@@ -1,5 +1,8 @@
+import { storableJson } from '../../../src/domain/text/sanitize.ts';
 import { type Place, placeOfEvent } from '../../../src/github/app/place.ts';
 import { followBases, proveAgainJob, proveMissed } from '../../../src/github/follow/prove-pulls.ts';
+import { noSettings, rulesOfProofs } from '../../../src/repositories/settings/repository-settings.ts';
+import { askForProof } from '../../../src/runs/reviewing/ask-proof.ts';
 import { followBaseFrom, listTaken, storeCommits } from '../../../src/runs/reviewing/outdated-proofs.ts';
 import { findKnownProof, storeJudged } from '../../../src/runs/reviewing/pull-proofs.ts';
 import { openAcme } from '../../support/stand-ins/acme.ts';
@@ -7,6 +10,7 @@ import { around, looked } from '../../support/stand-ins/named-github.ts';
 import {
   ada,
   branchIs,
+  eve,
   firstOfBase,
   head,
   place,
@@ -44,14 +48,14 @@ async function opened(base = 'main') {
     const proof = { status: 'no_tests' as const, reason: null };
     const commits = number === 7 ? [below] : [];
     const found = { proof, notes: [], seconds: 1, fingerprint: `of ${number}`, commits };
-    await storeJudged(em, runId, rules === undefined ? found : { ...found, rules });
+    await storeJudged(em, runId, rules === undefined ? found : { ...found, settings: { rules, isRequired: true } });
     await em.query(`update runs set status = 'succeeded', finished_at = now(), lease_until = null where id = $1`, [
       runId,
     ]);
     await em.query(`update tasks set status = 'done' where hidden`);
     await mirror(number);
   };
-  const list = (...pulls: { number: number; sha?: string; updated?: string }[]) => {
+  const list = (...pulls: { number: number; sha?: string; updated?: string; user?: typeof ada }[]) => {
     around.pages['/pulls'] = pulls.map(({ updated = '2020-01-01T00:00:00Z', ...pull }) => {
       const { merged: _, ...listed } = pullOf({ ...pull, base });
       return { ...listed, updated_at: updated };
@@ -82,7 +86,7 @@ async function opened(base = 'main') {
   /** The pull requests whose proofs count no longer. */
   const outdated = async () => {
     const rows: { number: number }[] = await em.query(
-      'select number from pull_proofs where is_outdated order by number',
+      'select number from pull_proofs where outdated_reason is not null order by number',
     );
     return rows.map(({ number }) => number);
   };
@@ -170,6 +174,86 @@ test('a push that was taken back before its event came is noticed when it comes 
   expect(await outdated()).toEqual([7]);
 });
 
+test('a proof of a commit where the branch is no longer is about the way back, too', async () => {
+  const { em, begin, end, compared, sweep, outdated, followed } = await opened();
+  await em.query('delete from proof_bases');
+  // Another proof saw the branch at its second commit, from which it was pushed back by force, and no event told of that.
+  await begin(7, second);
+  await begin(7, first);
+  await end(7);
+  branchIs('main', second);
+  compared(first, second, [below, second]);
+  await sweep();
+  expect([await outdated(), await followed()]).toEqual([[7], [second]]);
+});
+
+test('the merge of a pull request does not outdate its own proof', async () => {
+  const { pushed, outdated } = await proved();
+  branchIs('main', second);
+  await pushed(first, second, [below, head, second]);
+  expect(await outdated()).toEqual([]);
+});
+
+test('another base branch outdates a proof that only a person asked for', async () => {
+  const { em, told, outdated } = await proved();
+  around.pages['/contents/.deckhand.yml'] = undefined;
+  await told('edited', { number: 7, base: 'side' }, { base: { ref: { from: 'main' } } });
+  expect(await outdated()).toEqual([7]);
+  expect(await em.query('select outdated_reason as reason from pull_proofs where number = 7')).toEqual([
+    { reason: expect.stringContaining('ask again') },
+  ]);
+});
+
+test('pull requests that wait follow the settings, too', async () => {
+  const { em, told, sweep, list, jobs, proveAgain } = await opened();
+  await told('opened', { number: 9, user: eve });
+  list({ number: 9, user: eve });
+  await em.query(`update pull_proofs set is_required = false, rules = 'weaker' where number = 9`);
+  await sweep();
+  expect(await jobs()).toEqual([9]);
+  await proveAgain();
+  const required = await em.query('select is_required as "isRequired" from pull_proofs where number = 9');
+  expect(required).toEqual([{ isRequired: true }]);
+  await em.query(`delete from pgboss.job where name = 'proof'`);
+  await sweep();
+  expect(await jobs()).toEqual([]);
+});
+
+test('a job that comes late leaves what a person has asked for since', async () => {
+  const { em, own, ids, told, end, begin, pushed, jobs, proveAgain, outdated } = await opened();
+  await told('opened', { number: 9, sha: headOf8, user: eve });
+  const ask = () => askForProof(acme.service.app, { repository: own, number: 9, askedBy: ids.ada });
+  await ask();
+  await begin(9);
+  await end(9);
+  branchIs('main', second);
+  await pushed(first, second, [], { forced: true });
+  around.pages['/pulls'] = [pullOf({ number: 9, sha: headOf8, user: eve })];
+  expect(await outdated()).toContain(9);
+  await acme.service.app.queue.send(undefined, 'proof', { repositoryId: own.id, number: 9 }, { key: 'late' });
+  await ask();
+  expect(await jobs()).toContain(9);
+  await proveAgain();
+  expect(await em.query('select hold, run_id is not null as "hasRun" from pull_proofs where number = 9')).toEqual([
+    { hold: null, hasRun: true },
+  ]);
+});
+
+test('settings are the same after they were stored', () => {
+  const read = { ...noSettings, checks: ['echo \0 \ud800'], setup: ['b', 'a'] };
+  const stored = Object.fromEntries(Object.entries(JSON.parse(storableJson(read))).reverse());
+  expect(rulesOfProofs(stored as typeof read)).toBe(rulesOfProofs(read));
+  expect(rulesOfProofs({ ...read, setup: ['a', 'b'] })).not.toBe(rulesOfProofs(read));
+});
+
+test('whether a check run fails is what the settings of the run said', async () => {
+  const { em, begin, end } = await opened();
+  await em.query('update pull_proofs set is_required = false');
+  await begin(7);
+  await end(7, 'strict');
+  expect(await em.query('select is_required as "isRequired" from pull_proofs')).toEqual([{ isRequired: true }]);
+});
+
 test('a large push is compared with many proofs in less than two seconds', async () => {
   const { em, own } = await opened();
   await em.query(
@@ -213,7 +297,7 @@ test('a proof that is being tried counts no longer when it ends, however late th
   expect([await outdated(), await jobs(), latest()]).toEqual([
     [7],
     [7],
-    'action_required: The proof by tests did not run: its base branch or the settings changed while it was being proved.',
+    'action_required: The proof by tests did not run: its base branch has changed, and it is being proved again.',
   ]);
   await proveAgain();
   expect(await outdated()).toEqual([]);
