@@ -16,13 +16,14 @@ import {
   listDoubtful,
   listFollowedBranches,
   listProofBases,
-  listTaken,
   listUnknown,
   listWithOtherRules,
   moveProofBase,
   outdateProof,
   outdateProofsInto,
+  outdateTaken,
   type ProofBase,
+  requireProofs,
 } from '../../runs/reviewing/outdated-proofs.ts';
 import {
   forgetHeld,
@@ -113,7 +114,7 @@ async function followBase(app: App, place: Place, branch: string, push?: Push): 
   for (const from of await listProofBases(app.db.manager, id, branch)) {
     const isPush = push?.before === from.head && push.after === head;
     const taken = isPush ? takenBy(push) : await takenSince(place, from, head);
-    await outdateTaken(app, place, from, { head, taken });
+    await takeIn(app, place, from, { head, taken });
   }
 }
 
@@ -148,8 +149,11 @@ async function takenSince({ octokit, name }: Place, from: ProofBase, head: strin
 
 const changedBase = 'its base branch has changed, and it is being proved again';
 
+/** At most this many pull requests get a job after a push. The comparison with GitHub queues those of the others. */
+const maxTaken = 1000;
+
 /** Has pull requests proved again, then stores up to where the branch was followed. */
-async function outdateTaken(
+async function takeIn(
   app: App,
   place: Place,
   from: ProofBase,
@@ -157,10 +161,11 @@ async function outdateTaken(
 ): Promise<void> {
   const { id } = place.repository;
   const em = app.db.manager;
-  if (taken === 'unknown') await outdateProofsInto(em, { repositoryId: id, branch: from.branch }, changedBase);
+  const at = { repositoryId: id, branch: from.branch };
+  if (taken === 'unknown') await outdateProofsInto(em, at, changedBase);
   const numbers =
-    taken === 'unknown' ? await listInto(place, from.branch) : await listTaken(em, id, from.branch, taken);
-  await proveAgain(app, id, numbers, changedBase);
+    taken === 'unknown' ? await listInto(place, from.branch) : await outdateTaken(em, at, taken, changedBase);
+  await proveAgain(app, id, numbers.slice(0, maxTaken), changedBase);
   await moveProofBase(em, id, from, head);
 }
 
@@ -280,6 +285,8 @@ async function proveWithSettings(
   // Nothing was proved with settings that cannot be used, so all check runs are about others.
   const rules = settings === undefined ? '' : rulesOfProofs(settings);
   const numbers = await listWithOtherRules(app.db.manager, id, pulls.map(shortOf), rules);
+  // If the settings cannot be used, what they said last counts.
+  if (settings !== undefined) await requireProofs(app.db.manager, id, numbers, settings.prove.everyone === 'required');
   await proveAgain(app, id, numbers, 'the settings have changed, and it is being proved again');
 }
 

@@ -69,30 +69,25 @@ export async function outdateProofsInto(
   return rows.map(({ number }) => number);
 }
 
-/** At most this many pull requests are tried again after a push to their base branch, the newest ones. */
-const maxTaken = 1000;
-
 /**
- * Returns the pull requests into a branch whose latest proof was about commits that the branch has taken in now. If that is the head,
- * too, the pull request is merged.
+ * Stores the same of the pull requests into a branch whose latest proof was about commits that the branch has taken in now. If that is
+ * the head, too, the pull request is merged. Returns their numbers, the newest first.
  */
-export async function listTaken(
+export async function outdateTaken(
   em: EntityManager,
-  repositoryId: string,
-  branch: string,
+  { repositoryId, branch }: { repositoryId: string; branch: string },
   commits: string[],
+  reason: string,
 ): Promise<number[]> {
   if (commits.length === 0) return [];
-  const rows: { number: number }[] = await em.query(
-    // The operator && compares each commit with each other one: half a minute for a thousand proofs and a large push.
-    `select p.number from pull_proofs p where p.repository_id = $1 and p.base_branch = $2 and p.outdated_reason is null and p.commits <> '{}'
-       and exists (select from unnest(p.commits) c where c = any($3)) and p.head_sha <> all($3)
-       and not exists (select from pull_proofs n where n.repository_id = p.repository_id and n.number = p.number
-         and n.created_at > p.created_at)
-     order by p.number desc limit ${maxTaken}`,
-    [repositoryId, branch, [anyCommit, ...commits]],
+  // The operator && compares each commit with each other one: half a minute for a thousand proofs and a large push.
+  const [rows]: [{ number: number }[]] = await em.query(
+    `${outdate} where p.repository_id = $1 and p.base_branch = $3 and p.outdated_reason is null and p.commits <> '{}'
+       and exists (select from unnest(p.commits) c where c = any($4)) and p.head_sha <> all($4) and ${counts}
+     returning p.number`,
+    [repositoryId, reason, branch, [anyCommit, ...commits]],
   );
-  return rows.map(({ number }) => number);
+  return rows.map(({ number }) => number).sort((a, b) => b - a);
 }
 
 /** A branch into which pull requests go that were proved, and a commit of it from which it is followed. */
@@ -216,7 +211,9 @@ export async function listWithOtherRules(
   const rows: { number: number }[] = await em.query(
     `select p.number from ${withLatest} left join runs r on r.id = p.run_id
      where coalesce(p.outdated_reason = $6, true) and p.head_sha = o.head and p.rules is distinct from $5
-       and (p.status is not null or r.status in ${liveRun} or p.hold in ('writer', 'minutes')) order by p.number`,
+       and (p.status is not null or r.status in ${liveRun} or p.hold in ('writer', 'minutes')
+         or p.hold = 'settings' and p.reason is null)
+     order by p.number`,
     [repositoryId, ...columnsOf(pulls), rules, askAgain],
   );
   return rows.map(({ number }) => number);
@@ -230,4 +227,18 @@ export async function listUnknown(em: EntityManager, repositoryId: string, numbe
     [repositoryId, numbers],
   );
   return rows.map(({ number }) => number);
+}
+
+/** Stores whether weakened tests make the check runs of pull requests fail, before they are proved again. */
+export async function requireProofs(
+  em: EntityManager,
+  repositoryId: string,
+  numbers: number[],
+  isRequired: boolean,
+): Promise<void> {
+  await em.query('update pull_proofs set is_required = $3 where repository_id = $1 and number = any($2)', [
+    repositoryId,
+    numbers,
+    isRequired,
+  ]);
 }

@@ -3,7 +3,7 @@ import { type Place, placeOfEvent } from '../../../src/github/app/place.ts';
 import { followBases, proveAgainJob, proveMissed } from '../../../src/github/follow/prove-pulls.ts';
 import { noSettings, rulesOfProofs } from '../../../src/repositories/settings/repository-settings.ts';
 import { askForProof } from '../../../src/runs/reviewing/ask-proof.ts';
-import { followBaseFrom, listTaken, storeCommits } from '../../../src/runs/reviewing/outdated-proofs.ts';
+import { followBaseFrom, outdateTaken, storeCommits } from '../../../src/runs/reviewing/outdated-proofs.ts';
 import { findKnownProof, storeJudged } from '../../../src/runs/reviewing/pull-proofs.ts';
 import { openAcme } from '../../support/stand-ins/acme.ts';
 import { around, looked } from '../../support/stand-ins/named-github.ts';
@@ -217,6 +217,10 @@ test('pull requests that wait follow the settings, too', async () => {
   await em.query(`delete from pgboss.job where name = 'proof'`);
   await sweep();
   expect(await jobs()).toEqual([]);
+  // Once no proof was wanted, and now one is.
+  await em.query(`update pull_proofs set hold = 'settings', reason = null, rules = null where number = 9`);
+  await sweep();
+  expect(await jobs()).toEqual([9]);
 });
 
 test('a job that comes late leaves what a person has asked for since', async () => {
@@ -264,7 +268,7 @@ test('a large push is compared with many proofs in less than two seconds', async
   );
   const commits = Array.from({ length: 2047 }, (_, i) => String(i).padStart(40, 'f'));
   const began = performance.now();
-  expect(await listTaken(em, own.id, 'main', commits)).toEqual([]);
+  expect(await outdateTaken(em, { repositoryId: own.id, branch: 'main' }, commits, 'r')).toEqual([]);
   expect(performance.now() - began).toBeLessThan(2000);
 });
 
@@ -304,11 +308,13 @@ test('a proof that is being tried counts no longer when it ends, however late th
 });
 
 test('new settings outdate a proof that is being tried, and settings that only its run has read, too', async () => {
-  const { begin, end, pushed, outdated, sweep, proveAgain } = await opened();
+  const { em, begin, end, pushed, outdated, sweep, proveAgain } = await opened();
   await begin(7);
   say('npm run strict');
+  await em.query('update pull_proofs set is_required = false');
   await pushed(first, second, [second]);
   expect(await outdated()).toEqual([7]);
+  expect(await em.query('select is_required as "isRequired" from pull_proofs')).toEqual([{ isRequired: true }]);
   await proveAgain();
   await begin(7);
   // Others were in force for a moment when it began, and no event told of them.
