@@ -13,6 +13,8 @@ import { connectionOf, McpConnection, secretsInHeaders } from './mcp.ts';
 /** A server may declare 2,000 tools, with descriptions of any length. A person who chooses among them needs less. */
 const maxTools = 500;
 const maxDescription = 300;
+/** So many times the characters that are shown are read, because invisible ones are left out. */
+const mostRead = 20;
 
 const McpTrial = z
   .object({
@@ -40,7 +42,9 @@ async function tryMcpServer(app: App, projectId: string, given: z.output<typeof 
   const { url, headers } = await connectionOf(app, projectId, given);
   const secrets = secretsInHeaders(headers);
   const client = mcpClient({ url, headers, fetch: fetchFromMcp(checkedAddress(app)) });
-  const clean = (text: string, most: number) => oneLine(visible(withoutSecrets(text, secrets)), most);
+  // Looking through megabytes would hold the event loop for half a second.
+  const clean = (text: string, most: number) =>
+    oneLine(visible(withoutSecrets(text.slice(0, mostRead * most), secrets)), most);
   try {
     const listed = (await client.listTools(app.stopping)).map((tool) => declared.safeParse(tool).data);
     const tools = listed
