@@ -251,7 +251,7 @@ export async function proveMissed(app: App, place: Place, isOver: () => boolean)
   // They may have been closed or opened since, which changes what counts for their heads.
   for (const { number } of changed) await mirrorProof(app, { repositoryId: repository.id, number });
   const numbers = changed.map(({ number }) => number);
-  const missed = await listUnknown(em, repository.id, numbers);
+  const missed = mayWant(settings) ? await listUnknown(em, repository.id, pulls.map(shortOf), numbers) : [];
   await eachThenFail(new Set([...held, ...missed]), async (number) => {
     if (!isOver()) await proveIfAllowed(app, place, number, false);
   });

@@ -219,12 +219,22 @@ export async function listWithOtherRules(
   return rows.map(({ number }) => number);
 }
 
-/** Returns those of some pull requests of which nothing is known. */
-export async function listUnknown(em: EntityManager, repositoryId: string, numbers: number[]): Promise<number[]> {
+/**
+ * Returns those of some open pull requests of which nothing is known, and which have changed since a time, or whose head was proved for
+ * another one: its check run counts for them, too.
+ */
+export async function listUnknown(
+  em: EntityManager,
+  repositoryId: string,
+  pulls: OpenPull[],
+  changed: number[],
+): Promise<number[]> {
   const rows: { number: number }[] = await em.query(
-    `select o.number as number /* not null */ from unnest($2::integer[]) as o (number)
-     where not exists (select from pull_proofs p where p.repository_id = $1 and p.number = o.number) order by o.number`,
-    [repositoryId, numbers],
+    `select o.number as number /* not null */ from unnest($2::integer[], $3::text[]) as o (number, head)
+     where not exists (select from pull_proofs p where p.repository_id = $1 and p.number = o.number)
+       and (o.number = any($4) or exists (select from pull_proofs p where p.repository_id = $1 and p.head_sha = o.head))
+     order by o.number`,
+    [repositoryId, pulls.map(({ number }) => number), pulls.map(({ headSha }) => headSha), changed],
   );
   return rows.map(({ number }) => number);
 }
