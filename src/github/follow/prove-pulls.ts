@@ -268,11 +268,13 @@ async function listOpen({ octokit, name }: Place) {
 
 /**
  * Has those open pull requests proved again that were proved, or are being proved, with other settings than those of the default
- * branch now, or at a commit of it.
+ * branch now. `pushed` is the commit that an event names.
  */
-export async function proveAfterSettings(app: App, place: Place, commit?: string): Promise<void> {
+export async function proveAfterSettings(app: App, place: Place, pushed?: string): Promise<void> {
   if ((await wasRequired(app.db.manager, place.repository.id)) === undefined) return;
-  const settings = await readSettings(place, commit);
+  // Right after a push, GitHub may still answer with the files of before it. An event may also be old.
+  const isLast = pushed !== undefined && (await headOf(place, place.repository.defaultBranch)) === pushed;
+  const settings = await readSettings(place, isLast ? pushed : undefined);
   if (mayWant(settings)) await proveWithSettings(app, place, settings, await listOpen(place));
 }
 

@@ -125,6 +125,19 @@ test('another pull request of a proved head, of which nothing was heard, is prov
   ]);
 });
 
+test('the event of an old push says nothing about the settings of today', async () => {
+  const { pushed, outdated } = await proved();
+  const now = around.pages['/contents/.deckhand.yml'];
+  say('npm run old');
+  const then = around.pages['/contents/.deckhand.yml'];
+  around.pages['/contents/.deckhand.yml'] = (query: URLSearchParams) => (query.get('ref') === second ? then : now);
+  await pushed(first, second, [second]);
+  expect(await outdated()).toEqual([]);
+  branchIs('main', second);
+  await pushed(first, second, [second]);
+  expect(await outdated()).toEqual([7, 8]);
+});
+
 test('a job that comes late leaves what a person has asked for since', async () => {
   const { em, own, ids, told, end, begin, pushed, jobs, proveAgain, outdated } = await opened();
   await told('opened', { number: 9, sha: headOf8, user: eve });
