@@ -61,7 +61,10 @@ export async function createTask(
     await assertReferences(em);
     const { issue, ...task } = input;
     const id = await insertTask(app, em, projectId, { ...task, wantsIssue: issue, createdBy: userId });
-    app.audit.note({ title: [null, task.title], status: [null, task.status], owner: [null, task.owner] });
+    app.audit.note({
+      ...{ title: [null, task.title], status: [null, task.status], owner: [null, task.owner] },
+      ...(task.priority === 'normal' ? {} : { priority: [null, task.priority] }),
+    });
     return getTask(em, id);
   });
 }

@@ -136,6 +136,8 @@ test('a task has a priority, which its queued runs take', async () => {
   expect([changed.status, changed.body.priority, await ofRun()]).toEqual([200, 'low', 'low']);
   const { body } = await call('GET', `/projects/${project}/board?ids=${id}`);
   expect(body.tasks[0].priority).toBe('low');
+  const { body: records } = await call('GET', `/projects/${project}/audit?object=${id}&action=task.create`);
+  expect(records[0].detail).toMatchObject({ priority: [null, 'urgent'] });
   await em.query(`delete from runs where id = 'run_p'`);
 });
 
