@@ -19,6 +19,7 @@ import {
   listUnknown,
   listWithOtherRules,
   moveProofBase,
+  type OpenPull,
   outdateProof,
   outdateProofsInto,
   outdateTaken,
@@ -243,27 +244,34 @@ export async function proveMissed(app: App, place: Place, isOver: () => boolean)
   const settings = hasAny ? await readSettings(place) : noSettings;
   if (!mayWant(settings) && held.length === 0) return;
   const pulls = await listOpen(place);
-  const changed = pulls.filter(({ updated_at }) => mayWant(settings) && since !== undefined && updated_at >= since);
+  const changed = pulls.filter(({ updatedAt }) => mayWant(settings) && since !== undefined && updatedAt >= since);
   if (mayWant(settings)) {
-    await proveAgain(app, repository.id, await listDoubtful(em, repository.id, pulls.map(shortOf)), changedBase);
+    await proveAgain(app, repository.id, await listDoubtful(em, repository.id, pulls), changedBase);
     await proveWithSettings(app, place, settings, pulls);
   }
   // They may have been closed or opened since, which changes what counts for their heads.
   for (const { number } of changed) await mirrorProof(app, { repositoryId: repository.id, number });
   const numbers = changed.map(({ number }) => number);
-  const missed = mayWant(settings) ? await listUnknown(em, repository.id, pulls.map(shortOf), numbers) : [];
+  const missed = mayWant(settings) ? await listUnknown(em, repository.id, pulls, numbers) : [];
   await eachThenFail(new Set([...held, ...missed]), async (number) => {
     if (!isOver()) await proveIfAllowed(app, place, number, false);
   });
 }
 
-type OpenPulls = Awaited<ReturnType<typeof listOpen>>;
+interface ListedPull extends OpenPull {
+  updatedAt: string;
+}
 
-/** Returns the open pull requests, those first that changed last. */
-async function listOpen({ octokit, name }: Place) {
+/** Returns the open pull requests. Their texts would fill the memory. */
+async function listOpen({ octokit, name }: Place): Promise<ListedPull[]> {
   const asked = { ...name, state: 'open', sort: 'updated', direction: 'desc' } as const;
-  const read = (page: object) => octokit.request('GET /repos/{owner}/{repo}/pulls', { ...asked, ...page });
-  return (await listPages(async (page) => (await read(page)).data)).items;
+  const read = async (page: object): Promise<ListedPull[]> => {
+    const { data } = await octokit.request('GET /repos/{owner}/{repo}/pulls', { ...asked, ...page });
+    return data.map(({ number, head, base, updated_at: updatedAt }) => ({
+      ...{ number, headSha: head.sha, base: base.ref, updatedAt },
+    }));
+  };
+  return (await listPages(read)).items;
 }
 
 /**
@@ -282,17 +290,15 @@ async function proveWithSettings(
   app: App,
   { repository: { id } }: Place,
   settings: RepositorySettings | undefined,
-  pulls: OpenPulls,
+  pulls: OpenPull[],
 ): Promise<void> {
   // Nothing was proved with settings that cannot be used, so all check runs are about others.
   const rules = settings === undefined ? '' : rulesOfProofs(settings);
-  const numbers = await listWithOtherRules(app.db.manager, id, pulls.map(shortOf), rules);
+  const numbers = await listWithOtherRules(app.db.manager, id, pulls, rules);
   // If the settings cannot be used, what they said last counts.
   if (settings !== undefined) await requireProofs(app.db.manager, id, numbers, settings.prove.everyone === 'required');
   await proveAgain(app, id, numbers, 'the settings have changed, and it is being proved again');
 }
-
-const shortOf = ({ number, head, base }: OpenPulls[number]) => ({ number, headSha: head.sha, base: base.ref });
 
 /** Reads the settings of the default branch, or those at a commit of it; undefined if they cannot be used. */
 async function readSettings(

@@ -102,8 +102,10 @@ async function holdForSettings(app: App, asking: AskingForProof, read: ReadPull,
       known.status !== null &&
       (asking.again || known.isOutdated || known.base !== pull.base.ref || !(await isLatestProof(em, known.id)));
     const isHeld = known?.hold === 'settings' && known.reason !== reason;
-    if (known !== undefined && !isReleased(known) && !isHeld && !isVoid) return markLatestProof(em, known.id);
     const isRequired = await wasRequired(em, repository.id);
+    // It becomes the row that says what was required last.
+    if (known !== undefined && !isReleased(known) && !isHeld && !isVoid)
+      return markLatestProof(em, known.id, isRequired === undefined ? undefined : { isRequired });
     app.log.warn({ repositoryId: repository.id, number, reason }, 'the settings of a repository cannot be used');
     // Where nothing was ever proved and the file does not speak of it, nobody waits for a check run.
     if (isRequired === undefined && !isNamed) return;

@@ -187,7 +187,11 @@ export interface RulesOfProof {
  * Marks a proof as that of the latest head, because the pull request has this head again. `settings` is what they say now, where they
  * can be used, and nothing was found out with others.
  */
-export async function markLatestProof(em: EntityManager, id: string, settings?: RulesOfProof): Promise<void> {
+export async function markLatestProof(
+  em: EntityManager,
+  id: string,
+  settings?: Pick<RulesOfProof, 'isRequired'> & Partial<RulesOfProof>,
+): Promise<void> {
   await em.query(
     `update pull_proofs set created_at = clock_timestamp(), is_required = coalesce($2::boolean, is_required),
        rules = coalesce($3, rules) where id = $1`,

@@ -168,7 +168,7 @@ function EditButtons({
     if (isConfirmed) removal.mutate();
   };
   return (
-    <>
+    <div className="row wrap-row">
       {!isPrimary && (
         <Button size="small" onClick={() => update.mutate({ isPrimary: true })}>
           Make primary
@@ -180,7 +180,7 @@ function EditButtons({
       <Button size="small" variant="danger" onClick={() => void disconnect()}>
         Disconnect
       </Button>
-    </>
+    </div>
   );
 }
 

@@ -138,6 +138,24 @@ test('the event of an old push says nothing about the settings of today', async 
   expect(await outdated()).toEqual([7, 8]);
 });
 
+test('while the settings cannot be used, no pull request of before makes proofs voluntary', async () => {
+  const { em, told, latest } = await proved();
+  await told('opened', { number: 9, user: eve, sha: 'e'.repeat(40) });
+  around.pages['/contents/.deckhand.yml'] = {
+    encoding: 'base64',
+    content: Buffer.from('prove: all\n').toString('base64'),
+  };
+  await told('reopened', { number: 7 });
+  await em.query('update pull_proofs set is_required = false where number = 9');
+  await told(
+    'edited',
+    { number: 9, user: eve, sha: 'e'.repeat(40), base: 'side' },
+    { base: { ref: { from: 'main' } } },
+  );
+  await told('opened', { number: 10, sha: 'd'.repeat(40) });
+  expect(latest('d'.repeat(40))).toMatch(/^action_required: /);
+});
+
 test('a job that comes late leaves what a person has asked for since', async () => {
   const { em, own, ids, told, end, begin, pushed, jobs, proveAgain, outdated } = await opened();
   await told('opened', { number: 9, sha: headOf8, user: eve });

@@ -118,8 +118,8 @@ function TitleAndDescription({ fields, set }: FieldsProps) {
           onChange={(event) => set({ description: event.target.value })}
         />
         <FormControl.Caption>
-          Describe the result you want and how to check it. Markdown is supported. Press Ctrl+Enter to create and start
-          the task.
+          Describe the result you want and how to check it. Markdown is supported.
+          <span className="with-keyboard"> Press Ctrl+Enter to create and start the task.</span>
         </FormControl.Caption>
       </FormControl>
     </>
