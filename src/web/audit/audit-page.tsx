@@ -99,7 +99,7 @@ function AuditItem({ record, named, onlyObject }: Given) {
   const { at, actor, via, action, object, detail } = record;
   return (
     <li className="list-item">
-      <span className="grow" title={action}>
+      <span className="grow audit-entry" title={action}>
         <span className="strong">{actor?.login ?? 'Deckhand'}</span> {actionPhrase(action)}{' '}
         <WithNames text={object.id} named={named} />{' '}
         <IconButton

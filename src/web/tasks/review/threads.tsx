@@ -29,6 +29,9 @@ export function Thread({ comments }: { comments: ReviewComment[] }) {
   );
 }
 
+/** Commits are named in full for GitHub, which shortens them. */
+const wholeCommit = /\b([0-9a-f]{7})[0-9a-f]{33}\b/g;
+
 /** An answer is about all comments of its thread, so it is shown once, below the last of them. */
 function Comment({ comment, isAnswered }: { comment: ReviewComment; isAnswered: boolean }) {
   const { author, at, text, state, answer } = comment;
@@ -45,7 +48,7 @@ function Comment({ comment, isAnswered }: { comment: ReviewComment; isAnswered: 
       {answer !== null && isAnswered && (
         <div className="quoted">
           <p className="muted small">The agent answered</p>
-          <Markdown text={answer} />
+          <Markdown text={answer.replace(wholeCommit, '$1')} />
         </div>
       )}
     </div>
