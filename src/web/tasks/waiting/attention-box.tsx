@@ -28,7 +28,7 @@ export function AttentionBox({ task }: { task: api.Task }) {
   const attention = kept ?? task.attention;
   if (attention === null) return null;
   return (
-    <section className="box stack" aria-label="Waiting">
+    <section className="box stack page-part" aria-label="Waiting">
       <div className="row">
         <Heading as="h2" variant="small">
           {waitNames[attention.reason]}
