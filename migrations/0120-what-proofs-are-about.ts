@@ -43,7 +43,9 @@ export class WhatProofsAreAbout1772238310000 implements MigrationInterface {
         add column rules text,
         -- Why its result counts no longer, or will not once its run ends: its base branch or the settings have changed since it was
         -- asked for.
-        add column outdated_reason text;
+        add column outdated_reason text,
+        -- A later head, which a run of a task has made. It is proved only if somebody asks.
+        add column own_head text;
       -- A large push has too many commits for it.
       drop index pull_proofs_commits;`);
   }
@@ -51,7 +53,7 @@ export class WhatProofsAreAbout1772238310000 implements MigrationInterface {
   async down(runner: QueryRunner): Promise<void> {
     await runner.query(
       `create index pull_proofs_commits on pull_proofs using gin (commits) where commits <> '{}';
-      drop table proof_evidence, proof_bases; alter table pull_proofs drop column rules, drop column outdated_reason`,
+      drop table proof_evidence, proof_bases; alter table pull_proofs drop column rules, drop column outdated_reason, drop column own_head`,
     );
   }
 }

@@ -13,6 +13,7 @@ import {
   followBaseFrom,
   forgetProofBase,
   hasProofsInto,
+  isOutdated,
   listDoubtful,
   listFollowedBranches,
   listProofBases,
@@ -163,9 +164,10 @@ async function takeIn(
   const { id } = place.repository;
   const em = app.db.manager;
   const at = { repositoryId: id, branch: from.branch };
-  if (taken === 'unknown') await outdateProofsInto(em, at, changedBase);
   const numbers =
-    taken === 'unknown' ? await listInto(place, from.branch) : await outdateTaken(em, at, taken, changedBase);
+    taken === 'unknown'
+      ? await openOf(place, from.branch, await outdateProofsInto(em, at, changedBase))
+      : await outdateTaken(em, at, taken, changedBase);
   await proveAgain(app, id, numbers.slice(0, maxTaken), changedBase);
   await moveProofBase(em, id, from, head);
 }
@@ -180,11 +182,16 @@ async function proveAgain(app: App, repositoryId: string, numbers: number[], rea
     });
 }
 
-/** Returns the open pull requests into a branch. */
-async function listInto({ octokit, name }: Place, branch: string): Promise<number[]> {
+/** Returns those of some pull requests into a branch that are open. */
+async function openOf({ octokit, name }: Place, branch: string, numbers: number[]): Promise<number[]> {
+  if (numbers.length === 0) return [];
   const asked = { ...name, state: 'open', base: branch } as const;
-  const read = (page: object) => octokit.request('GET /repos/{owner}/{repo}/pulls', { ...asked, ...page });
-  return (await listPages(async (page) => (await read(page)).data)).items.map(({ number }) => number);
+  const read = async (page: object) => {
+    const { data } = await octokit.request('GET /repos/{owner}/{repo}/pulls', { ...asked, ...page });
+    return data.map(({ number }) => number);
+  };
+  const known = new Set(numbers);
+  return (await listPages(read)).items.filter((number) => known.has(number));
 }
 
 /**
@@ -196,6 +203,7 @@ export async function proveAgainJob(app: App, at: PullRef): Promise<void> {
   if (place === undefined) return;
   // Somebody may have asked for it since, and then it counts.
   if (mayWant(await readSettings(place))) return proveIfAllowed(app, place, at.number, false);
+  if (!(await isOutdated(app.db.manager, at))) return;
   const live = await findLiveProof(app.db.manager, at);
   if (live !== undefined) await endProof(app, live.taskId, 'The base branch has taken in commits of the pull request.');
   await outdateProof(app.db.manager, at, askAgain);

@@ -59,7 +59,7 @@ export async function askForProof(app: App, asking: AskingForProof): Promise<voi
   const at = { repositoryId: repository.id, number };
   // A person may have asked for a proof of the head, and it may count no longer, or again.
   if (askedBy === null && (await isOwn(app, at, pull))) {
-    await leaveToPeople(app.db.manager, at);
+    await leaveToPeople(app.db.manager, at, { headSha: pull.head.sha, base: pull.base.ref });
     return mirrorProof(app, at);
   }
   const settings = await settingsFor(read, repository).catch((error) => {

@@ -18,8 +18,11 @@ export async function storeCommits(em: EntityManager, runId: string, commits: st
 
 export const boundedCommits = (commits: string[]) => (commits.length > maxJudgedCommits ? [anyCommit] : commits);
 
-/** SQL: whether a proof is that of the latest head of its pull request, as far as is known, and was judged or is being tried. */
-const counts = `(p.status is not null or p.run_id is not null) and not exists (
+/** SQL: whether a proof has a result, or is being tried. */
+const isTried = '(p.status is not null or p.run_id is not null)';
+
+/** SQL: the same, for the latest head of a pull request as far as is known. */
+const counts = `${isTried} and not exists (
   select from pull_proofs n where n.repository_id = p.repository_id and n.number = p.number and n.created_at > p.created_at)`;
 
 /** Of a proof that nobody repeats without being asked. */
@@ -29,28 +32,46 @@ export const askAgain = 'its base branch or the settings have changed since; ask
 const outdate = 'update pull_proofs p set outdated_reason = $2, check_shown = null';
 
 /**
- * Stores that the latest proof of a pull request does not count, also if it is still being tried. Its check run says so from then on,
- * or once its run ends. People read the reason.
+ * Stores that what was proved about the heads of a pull request does not count, also if it is still being tried. The check run says so
+ * from then on, or once the run ends. People read the reason.
  */
 export async function outdateProof(
   em: EntityManager,
   { repositoryId, number }: PullRef,
   reason: string,
 ): Promise<void> {
-  await em.query(`${outdate} where p.repository_id = $1 and p.number = $3 and ${counts}`, [
+  await em.query(`${outdate} where p.repository_id = $1 and p.number = $3 and ${isTried}`, [
     repositoryId,
     reason,
     number,
   ]);
 }
 
-/** Stores that an outdated proof is not repeated, because a task's own pull request is proved only if somebody asks. */
-export async function leaveToPeople(em: EntityManager, { repositoryId, number }: PullRef): Promise<void> {
-  await em.query(`${outdate} where p.repository_id = $1 and p.number = $3 and p.outdated_reason <> $2 and ${counts}`, [
-    repositoryId,
-    askAgain,
-    number,
-  ]);
+/** Returns whether the latest proof of a pull request is outdated, and nobody has asked for it since. */
+export async function isOutdated(em: EntityManager, { repositoryId, number }: PullRef): Promise<boolean> {
+  const rows: unknown[] = await em.query(
+    `select from pull_proofs p where p.repository_id = $1 and p.number = $2 and p.outdated_reason is not null and ${counts}`,
+    [repositoryId, number],
+  );
+  return rows.length > 0;
+}
+
+/**
+ * Stores that a head was made by a run of a task, so that it is proved only if somebody asks. A proof that is outdated, or about
+ * another base branch, says so.
+ */
+export async function leaveToPeople(
+  em: EntityManager,
+  { repositoryId, number }: PullRef,
+  { headSha, base }: { headSha: string; base: string },
+): Promise<void> {
+  await em.query(
+    `update pull_proofs p set own_head = $3, check_shown = null,
+       outdated_reason = case when p.outdated_reason is not null or p.base_branch <> $4 then $5 end
+     where p.repository_id = $1 and p.number = $2
+       and (p.own_head is distinct from $3 or p.outdated_reason <> $5 or p.outdated_reason is null and p.base_branch <> $4)`,
+    [repositoryId, number, headSha, base, askAgain],
+  );
 }
 
 /**
@@ -192,16 +213,22 @@ const columnsOf = (pulls: OpenPull[]) => [
 export async function listDoubtful(em: EntityManager, repositoryId: string, pulls: OpenPull[]): Promise<number[]> {
   const rows: { number: number }[] = await em.query(
     `select p.number from ${withLatest}
-     where p.outdated_reason <> $5 or p.head_sha <> o.head or p.base_branch <> o.base
+     where p.own_head is distinct from o.head and (
+       p.outdated_reason <> $5 or p.head_sha <> o.head or p.base_branch <> o.base
+       -- A stranger's was closed, and then it waited no longer.
+       or p.is_foreign and p.hold is null and p.status is null and p.run_id is null
        or p.outdated_reason is null and p.status <> 'not_run' and (p.rules is null or not exists (
-         select from proof_bases b where b.repository_id = $1 and b.branch = p.base_branch))
+         select from proof_bases b where b.repository_id = $1 and b.branch = p.base_branch)))
      order by p.number`,
     [repositoryId, ...columnsOf(pulls), askAgain],
   );
   return rows.map(({ number }) => number);
 }
 
-/** Returns those of some open pull requests whose latest proof was made, or is being made, with other settings. */
+/**
+ * Returns those of some open pull requests whose latest proof was made, is being made or waits with other settings. `rules` is empty for
+ * settings that cannot be used: nothing that waits has to be told.
+ */
 export async function listWithOtherRules(
   em: EntityManager,
   repositoryId: string,
@@ -211,8 +238,9 @@ export async function listWithOtherRules(
   const rows: { number: number }[] = await em.query(
     `select p.number from ${withLatest} left join runs r on r.id = p.run_id
      where coalesce(p.outdated_reason = $6, true) and p.head_sha = o.head and p.rules is distinct from $5
-       and (p.status is not null or r.status in ${liveRun} or p.hold in ('writer', 'minutes')
-         or p.hold = 'settings' and p.reason is null)
+       and p.own_head is distinct from o.head
+       and (p.status is not null or r.status in ${liveRun}
+         or $5 <> '' and (p.hold in ('writer', 'minutes') or p.hold = 'settings' and p.reason is null))
      order by p.number`,
     [repositoryId, ...columnsOf(pulls), rules, askAgain],
   );

@@ -97,7 +97,7 @@ export async function upsertPullProof(em: EntityManager, asked: Asked): Promise<
      values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, clock_timestamp())
      on conflict (repository_id, number, head_sha) do update set author = excluded.author, run_id = excluded.run_id,
        hold = excluded.hold, is_required = excluded.is_required, minutes_per_day = excluded.minutes_per_day,
-       base_branch = excluded.base_branch, is_foreign = excluded.is_foreign, rules = excluded.rules, outdated_reason = null,
+       base_branch = excluded.base_branch, is_foreign = excluded.is_foreign, rules = excluded.rules, outdated_reason = null, own_head = null,
        base_requires = null, base_looked_at = null, status = null, commits = '{}', reason = excluded.reason, is_hindered = false,
        notes = '[]', seconds = 0, at = null, created_at = excluded.created_at`,
     [
@@ -246,7 +246,8 @@ export async function storeJudged(em: EntityManager, runId: string, judged: Judg
   const found = [proof.status, proof.reason, storableJson(notes), proof.isHindered ?? false];
   const [[shown]]: [{ repositoryId: string; headSha: string }[]] = await em.query(
     `update pull_proofs set status = $2, reason = $3, notes = $4, is_hindered = $5, seconds = $6, commits = $7,
-       rules = coalesce($8, rules), is_required = coalesce($9::boolean, is_required), at = now(), hold = null
+       rules = coalesce(case when outdated_reason is null then $8 end, rules),
+       is_required = coalesce(case when outdated_reason is null then $9::boolean end, is_required), at = now(), hold = null
      where run_id = $1 returning repository_id as "repositoryId", head_sha as "headSha"`,
     [runId, ...found, seconds, boundedCommits(commits), settings?.rules ?? null, settings?.isRequired ?? null],
   );
