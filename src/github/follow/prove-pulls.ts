@@ -1,3 +1,4 @@
+import type { EntityManager } from 'typeorm';
 import type { App } from '../../app.ts';
 import { Refused } from '../../domain/machine.ts';
 import { RunFailed } from '../../domain/run.ts';
@@ -25,6 +26,7 @@ import {
   outdateProofsInto,
   outdateTaken,
   type ProofBase,
+  rememberRequired,
   requireProofs,
 } from '../../runs/reviewing/outdated-proofs.ts';
 import {
@@ -65,7 +67,7 @@ export async function proveUnasked(
   }
   if (!isNew || pull.state !== 'open') return;
   if (!mayWant(await readSettings(place))) {
-    if (isRetargeted) await outdateProof(app.db.manager, at, askAgain);
+    if (isRetargeted || (await isOutdated(app.db.manager, at))) await outdateProof(app.db.manager, at, askAgain);
     return mirrorProof(app, at);
   }
   // While it was closed, its base branch may have taken in commits of it.
@@ -110,8 +112,9 @@ async function followBase(app: App, place: Place, branch: string, push?: Push): 
   const head = await headOf(place, branch);
   if (head === undefined) {
     const gone = await app.db.transaction((em) => forgetProofBase(em, { repositoryId: id, branch }));
-    // GitHub gives them another base branch if this one was merged, and may send no event of that.
-    return proveAgain(app, id, gone.sort((a, b) => b - a).slice(0, maxOfGone), 'its base branch is gone');
+    // GitHub gives them another base branch if this one was merged, and may send no event of that. Most are merged, and show what they did.
+    for (const number of gone.sort((a, b) => b - a).slice(0, maxOfGone)) await sendProof(app, undefined, id, number);
+    return;
   }
   for (const from of await listProofBases(app.db.manager, id, branch)) {
     const isPush = push?.before === from.head && push.after === head;
@@ -177,10 +180,13 @@ async function proveAgain(app: App, repositoryId: string, numbers: number[], rea
   for (const number of numbers)
     await app.db.transaction(async (em) => {
       await outdateProof(em, { repositoryId, number }, reason);
-      await app.queue.send(em, 'proof', { repositoryId, number }, { key: `${repositoryId} ${number}` });
+      await sendProof(app, em, repositoryId, number);
       await mirrorProof(app, { repositoryId, number }, em);
     });
 }
+
+const sendProof = (app: App, em: EntityManager | undefined, repositoryId: string, number: number) =>
+  app.queue.send(em, 'proof', { repositoryId, number }, { key: `${repositoryId} ${number}` });
 
 /** Returns those of some pull requests into a branch that are open. */
 async function openOf({ octokit, name }: Place, branch: string, numbers: number[]): Promise<number[]> {
@@ -304,7 +310,12 @@ async function proveWithSettings(
   const rules = settings === undefined ? '' : rulesOfProofs(settings);
   const numbers = await listWithOtherRules(app.db.manager, id, pulls, rules);
   // If the settings cannot be used, what they said last counts.
-  if (settings !== undefined) await requireProofs(app.db.manager, id, numbers, settings.prove.everyone === 'required');
+  if (settings !== undefined) {
+    const isRequired = settings.prove.everyone === 'required';
+    const changed = await requireProofs(app.db.manager, id, pulls, isRequired);
+    await rememberRequired(app.db.manager, id, isRequired);
+    for (const number of new Set(changed)) await mirrorProof(app, { repositoryId: id, number });
+  }
   await proveAgain(app, id, numbers, 'the settings have changed, and it is being proved again');
 }
 

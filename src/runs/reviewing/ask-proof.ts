@@ -14,7 +14,7 @@ import { setTaskFields } from '../../tasks/store.ts';
 import { isCommitOfRun } from '../journal.ts';
 import { findLiveRun, insertRun, lockRun } from '../store.ts';
 import { cancelLive, insertHidden, maxBody, mayWrite, settingsFor } from './ask.ts';
-import { leaveToPeople } from './outdated-proofs.ts';
+import { askAgain, leaveToPeople, outdateProof } from './outdated-proofs.ts';
 import {
   findPullProof,
   forgetHeld,
@@ -135,7 +135,11 @@ async function releaseUnwanted(app: App, { repository, number }: AskingForProof,
   await app.db.transaction(async (em) => {
     const known = await findPullProof(em, at, headSha);
     const taskId = await findTaskOfReviewed(em, at, 'proof');
-    if (known !== undefined) await markLatestProof(em, known.id);
+    if (known !== undefined) {
+      // While it had another head, its base branch may have taken in commits of it.
+      if (known.status !== null && !(await isLatestProof(em, known.id))) await outdateProof(em, at, askAgain);
+      await markLatestProof(em, known.id);
+    }
     if (taskId === undefined || known?.hold !== 'settings' || known.reason === null) return;
     await upsertPullProof(em, { ...known, isRequired: false, reason: null });
     await queueMirror(app, em, taskId);

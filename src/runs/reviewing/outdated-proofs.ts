@@ -115,6 +115,8 @@ export async function outdateTaken(
 export interface ProofBase {
   branch: string;
   head: string;
+  /** When a run saw it, or somebody looked at it; changes with each time. */
+  seen?: string;
 }
 
 /** Stores a commit from which on pushes to a branch have proofs tried again. */
@@ -124,7 +126,8 @@ export async function followBaseFrom(
   { branch, head }: ProofBase,
 ): Promise<void> {
   await em.query(
-    'insert into proof_bases (repository_id, branch, head_sha) values ($1, $2, $3) on conflict do nothing',
+    `insert into proof_bases (repository_id, branch, head_sha) values ($1, $2, $3)
+     on conflict (repository_id, branch, head_sha) do update set looked_at = clock_timestamp()`,
     [repositoryId, branch, head],
   );
 }
@@ -132,7 +135,8 @@ export async function followBaseFrom(
 /** Returns the commits from which a branch is followed. */
 export async function listProofBases(em: EntityManager, repositoryId: string, branch: string): Promise<ProofBase[]> {
   return em.query(
-    'select branch, head_sha as head from proof_bases where repository_id = $1 and branch = $2 order by looked_at, head_sha',
+    `select branch, head_sha as head, looked_at::text as seen from proof_bases where repository_id = $1 and branch = $2
+     order by looked_at, head_sha`,
     [repositoryId, branch],
   );
 }
@@ -160,19 +164,20 @@ export async function hasProofsInto(em: EntityManager, repositoryId: string, bra
   return rows.length > 0;
 }
 
-/** Stores that a branch is followed from a later commit on than from one. */
+/** Stores that a branch is followed from a later commit on than from one, unless a run has seen that one since. */
 export async function moveProofBase(
   em: EntityManager,
   repositoryId: string,
-  { branch, head }: ProofBase,
+  { branch, head, seen }: ProofBase,
   to: string,
 ): Promise<void> {
   await em.query(
     `with moved as (
        insert into proof_bases (repository_id, branch, head_sha) values ($1, $2, $4)
-       on conflict (repository_id, branch, head_sha) do update set looked_at = now())
-     delete from proof_bases where repository_id = $1 and branch = $2 and head_sha = $3 and head_sha <> $4`,
-    [repositoryId, branch, head, to],
+       on conflict (repository_id, branch, head_sha) do update set looked_at = clock_timestamp())
+     delete from proof_bases
+     where repository_id = $1 and branch = $2 and head_sha = $3 and head_sha <> $4 and looked_at::text = $5`,
+    [repositoryId, branch, head, to, seen],
   );
 }
 
@@ -214,13 +219,13 @@ export async function listDoubtful(em: EntityManager, repositoryId: string, pull
   const rows: { number: number }[] = await em.query(
     `select p.number from ${withLatest}
      where p.own_head is distinct from o.head and (
-       p.outdated_reason <> $5 or p.head_sha <> o.head or p.base_branch <> o.base
+       p.outdated_reason is not null or p.head_sha <> o.head or p.base_branch <> o.base
        -- A stranger's was closed, and then it waited no longer.
        or p.is_foreign and p.hold is null and p.status is null and p.run_id is null
-       or p.outdated_reason is null and p.status <> 'not_run' and (p.rules is null or not exists (
+       or p.status <> 'not_run' and (p.rules is null or not exists (
          select from proof_bases b where b.repository_id = $1 and b.branch = p.base_branch)))
      order by p.number`,
-    [repositoryId, ...columnsOf(pulls), askAgain],
+    [repositoryId, ...columnsOf(pulls)],
   );
   return rows.map(({ number }) => number);
 }
@@ -237,12 +242,12 @@ export async function listWithOtherRules(
 ): Promise<number[]> {
   const rows: { number: number }[] = await em.query(
     `select p.number from ${withLatest} left join runs r on r.id = p.run_id
-     where coalesce(p.outdated_reason = $6, true) and p.head_sha = o.head and p.rules is distinct from $5
+     where p.outdated_reason is null and p.head_sha = o.head and p.rules is distinct from $5
        and p.own_head is distinct from o.head
        and (p.status is not null or r.status in ${liveRun}
          or $5 <> '' and (p.hold in ('writer', 'minutes') or p.hold = 'settings' and p.reason is null))
      order by p.number`,
-    [repositoryId, ...columnsOf(pulls), rules, askAgain],
+    [repositoryId, ...columnsOf(pulls), rules],
   );
   return rows.map(({ number }) => number);
 }
@@ -267,16 +272,26 @@ export async function listUnknown(
   return rows.map(({ number }) => number);
 }
 
-/** Stores whether weakened tests make the check runs of pull requests fail, before they are proved again. */
+/** Stores whether weakened tests make the check runs of open pull requests fail. Returns those for which that is new. */
 export async function requireProofs(
   em: EntityManager,
   repositoryId: string,
-  numbers: number[],
+  pulls: OpenPull[],
   isRequired: boolean,
-): Promise<void> {
-  await em.query('update pull_proofs set is_required = $3 where repository_id = $1 and number = any($2)', [
-    repositoryId,
-    numbers,
-    isRequired,
-  ]);
+): Promise<number[]> {
+  const [rows]: [{ number: number }[]] = await em.query(
+    `update pull_proofs set is_required = $3, check_shown = null
+     where repository_id = $1 and number = any($2) and is_required <> $3 returning number`,
+    [repositoryId, pulls.map(({ number }) => number), isRequired],
+  );
+  return rows.map(({ number }) => number);
+}
+
+/** Stores what the settings say last, for when they cannot be used; see `wasRequired`. */
+export async function rememberRequired(em: EntityManager, repositoryId: string, isRequired: boolean): Promise<void> {
+  await em.query(
+    `update pull_proofs set is_required = $2 where is_required <> $2 and id = (
+       select id from pull_proofs where repository_id = $1 order by created_at desc, id desc limit 1)`,
+    [repositoryId, isRequired],
+  );
 }

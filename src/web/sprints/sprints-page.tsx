@@ -106,7 +106,7 @@ function SprintRow({ entry, isDetailed }: { entry: SprintEntry; isDetailed: bool
       <td>
         <SprintStatus status={status} />
       </td>
-      <td>
+      <td className="sprint-dates">
         {sprint && (
           <>
             <Day date={sprint.startDate} /> – <Day date={sprint.endDate} />

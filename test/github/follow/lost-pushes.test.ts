@@ -1,15 +1,13 @@
-import { storableJson } from '../../../src/domain/text/sanitize.ts';
-import { noSettings, rulesOfProofs } from '../../../src/repositories/settings/repository-settings.ts';
 import { askForProof } from '../../../src/runs/reviewing/ask-proof.ts';
 import { outdateTaken } from '../../../src/runs/reviewing/outdated-proofs.ts';
 import { findKnownProof } from '../../../src/runs/reviewing/pull-proofs.ts';
 import { openAcme } from '../../support/stand-ins/acme.ts';
 import { around, looked } from '../../support/stand-ins/named-github.ts';
-import { ada, branchIs, eve, head, place, pullOf, settingsSay } from '../mirror/proofs-of-head.ts';
+import { branchIs, eve, head, pullOf } from '../mirror/proofs-of-head.ts';
 import * as worlds from './proof-world.ts';
 import { below, first, headOf8, say, second, third, type World } from './proof-world.ts';
 
-// A proof is about commits that its base branch lacks, and about settings. Events about either may be lost, late or out of order.
+// A proof is about commits that its base branch lacks. Events of pushes may be lost, late or out of order.
 
 const acme = openAcme();
 const opened = (base?: string) => worlds.opened(acme, base);
@@ -84,6 +82,19 @@ test('the merge of a pull request does not outdate its own proof', async () => {
   expect(await outdated()).toEqual([]);
 });
 
+test('what was proved of a merged pull request stays on its commit, also when its base branch is pushed to', async () => {
+  const { pushed, mirror, latest, outdated } = await proved();
+  const before = latest();
+  around.pages['/pulls/7'] = { ...pullOf({ number: 7, state: 'closed' }), merged: true };
+  branchIs('main', second);
+  await pushed(first, second, [below, second]);
+  await mirror(7);
+  expect([await outdated(), latest()]).toEqual([[7], before]);
+  around.pages['/pulls/7'] = pullOf({ number: 7, state: 'closed' });
+  await mirror(7);
+  expect(latest()).toMatch(/^action_required: /);
+});
+
 test('another base branch outdates a proof that only a person asked for', async () => {
   const { em, told, outdated } = await proved();
   around.pages['/contents/.deckhand.yml'] = undefined;
@@ -92,25 +103,6 @@ test('another base branch outdates a proof that only a person asked for', async 
   expect(await em.query('select outdated_reason as reason from pull_proofs where number = 7')).toEqual([
     { reason: expect.stringContaining('ask again') },
   ]);
-});
-
-test('pull requests that wait follow the settings, too', async () => {
-  const { em, told, sweep, list, jobs, proveAgain } = await opened();
-  await told('opened', { number: 9, user: eve });
-  list({ number: 9, user: eve });
-  await em.query(`update pull_proofs set is_required = false, rules = 'weaker' where number = 9`);
-  await sweep();
-  expect(await jobs()).toEqual([9]);
-  await proveAgain();
-  const required = await em.query('select is_required as "isRequired" from pull_proofs where number = 9');
-  expect(required).toEqual([{ isRequired: true }]);
-  await em.query(`delete from pgboss.job where name = 'proof'`);
-  await sweep();
-  expect(await jobs()).toEqual([]);
-  // Once no proof was wanted, and now one is.
-  await em.query(`update pull_proofs set hold = 'settings', reason = null, rules = null where number = 9`);
-  await sweep();
-  expect(await jobs()).toEqual([9]);
 });
 
 test('another pull request of a proved head, of which nothing was heard, is proved, too', async () => {
@@ -125,35 +117,37 @@ test('another pull request of a proved head, of which nothing was heard, is prov
   ]);
 });
 
-test('the event of an old push says nothing about the settings of today', async () => {
-  const { pushed, outdated } = await proved();
-  const now = around.pages['/contents/.deckhand.yml'];
-  say('npm run old');
-  const then = around.pages['/contents/.deckhand.yml'];
-  around.pages['/contents/.deckhand.yml'] = (query: URLSearchParams) => (query.get('ref') === second ? then : now);
-  await pushed(first, second, [second]);
-  expect(await outdated()).toEqual([]);
-  branchIs('main', second);
-  await pushed(first, second, [second]);
-  expect(await outdated()).toEqual([7, 8]);
-});
-
-test('while the settings cannot be used, no pull request of before makes proofs voluntary', async () => {
-  const { em, told, latest } = await proved();
-  await told('opened', { number: 9, user: eve, sha: 'e'.repeat(40) });
-  around.pages['/contents/.deckhand.yml'] = {
-    encoding: 'base64',
-    content: Buffer.from('prove: all\n').toString('base64'),
-  };
-  await told('reopened', { number: 7 });
-  await em.query('update pull_proofs set is_required = false where number = 9');
-  await told(
-    'edited',
-    { number: 9, user: eve, sha: 'e'.repeat(40), base: 'side' },
-    { base: { ref: { from: 'main' } } },
+test('a head that a run of a task made is left to people, and looked at once', async () => {
+  const { em, own, projectId, sweep, jobs, proveAgain, outdated } = await proved();
+  await em.query(
+    `insert into tasks (id, project_id, title, status, repository_id) values ('task_own', $1, 't', 'in_review', $2)`,
+    [projectId, own.id],
   );
-  await told('opened', { number: 10, sha: 'd'.repeat(40) });
-  expect(latest('d'.repeat(40))).toMatch(/^action_required: /);
+  await em.query(
+    `insert into pull_requests (task_id, repository_id, number, url, status, head_branch, head_sha)
+     values ('task_own', $1, 7, 'https://github.com/acme/app/pull/7', 'open', 'b', $2)`,
+    [own.id, head],
+  );
+  await em.query(
+    `insert into runs (id, task_id, project_id, kind, status, finished_at)
+     values ('run_own', 'task_own', $1, 'start', 'succeeded', now())`,
+    [projectId],
+  );
+  await em.query(
+    `insert into run_steps (run_id, name, data) values ('run_own', 'pushing', jsonb_build_object('commit', $1::text))`,
+    [head],
+  );
+  say('npm run strict');
+  await sweep();
+  expect(await jobs()).toEqual([7, 8]);
+  await proveAgain();
+  const [reason] = await em.query(
+    'select outdated_reason as reason, own_head as own from pull_proofs where number = 7',
+  );
+  expect(reason).toEqual({ reason: expect.stringContaining('ask again'), own: head });
+  await em.query(`delete from pgboss.job where name = 'proof'`);
+  await sweep();
+  expect([await jobs(), await outdated()]).toEqual([[], [7]]);
 });
 
 test('a job that comes late leaves what a person has asked for since', async () => {
@@ -174,21 +168,6 @@ test('a job that comes late leaves what a person has asked for since', async () 
   expect(await em.query('select hold, run_id is not null as "hasRun" from pull_proofs where number = 9')).toEqual([
     { hold: null, hasRun: true },
   ]);
-});
-
-test('settings are the same after they were stored', () => {
-  const read = { ...noSettings, checks: ['echo \0 \ud800'], setup: ['b', 'a'] };
-  const stored = Object.fromEntries(Object.entries(JSON.parse(storableJson(read))).reverse());
-  expect(rulesOfProofs(stored as typeof read)).toBe(rulesOfProofs(read));
-  expect(rulesOfProofs({ ...read, setup: ['a', 'b'] })).not.toBe(rulesOfProofs(read));
-});
-
-test('whether a check run fails is what the settings of the run said', async () => {
-  const { em, begin, end } = await opened();
-  await em.query('update pull_proofs set is_required = false');
-  await begin(7);
-  await end(7, 'strict');
-  expect(await em.query('select is_required as "isRequired" from pull_proofs')).toEqual([{ isRequired: true }]);
 });
 
 test('a large push is compared with many proofs in less than two seconds', async () => {
@@ -240,24 +219,6 @@ test('a proof that is being tried counts no longer when it ends, however late th
   expect(await outdated()).toEqual([]);
 });
 
-test('new settings outdate a proof that is being tried, and settings that only its run has read, too', async () => {
-  const { em, begin, end, pushed, outdated, sweep, proveAgain } = await opened();
-  await begin(7);
-  say('npm run strict');
-  await em.query('update pull_proofs set is_required = false');
-  await pushed(first, second, [second]);
-  expect(await outdated()).toEqual([7]);
-  expect(await em.query('select is_required as "isRequired" from pull_proofs')).toEqual([{ isRequired: true }]);
-  await proveAgain();
-  await begin(7);
-  // Others were in force for a moment when it began, and no event told of them.
-  await end(7, 'weaker');
-  expect(await outdated()).toEqual([]);
-  branchIs('main', second);
-  await sweep();
-  expect(await outdated()).toEqual([7]);
-});
-
 test.each([
   ['for a moment', first],
   ['and made again', third],
@@ -303,22 +264,6 @@ test('what an earlier release proved is followed from the next push, or comparis
   await em.query('update pull_proofs set rules = null where number = 8');
   await sweep();
   expect(await outdated()).toEqual([8]);
-});
-
-test('another default branch with other settings has all open pull requests proved again, heard of or not', async () => {
-  const { sweep, outdated, proveAgain } = await proved();
-  say('npm test');
-  await sweep();
-  expect(await outdated()).toEqual([7, 8]);
-  await proveAgain();
-  await sweep();
-  expect(await outdated()).toEqual([]);
-  settingsSay('required');
-  const repository = { ...place.repository, default_branch: 'next' };
-  const changes = { default_branch: { from: 'main' } };
-  const payload = { ...place, action: 'edited', changes, repository, sender: ada };
-  await acme.service.app.github?.receive({ id: 'default', name: 'repository', payload } as never);
-  expect(await outdated()).toEqual([7, 8]);
 });
 
 test('what was found out about files outlives the proofs that show it, for a time', async () => {

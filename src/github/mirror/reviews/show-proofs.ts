@@ -17,7 +17,7 @@ import { type Place, placeOfRepository } from '../../app/place.ts';
 import { eachThenFail } from '../../each-apart.ts';
 import type { WantedCheck } from '../mirror.ts';
 import { proofCheckName, showCheck } from '../sync-check.ts';
-import { type Head, holdingUp, type Look, lookAround, type OfStranger, openBase } from './strangers.ts';
+import { areMerged, type Head, holdingUp, type Look, lookAround, type OfStranger, openBase } from './strangers.ts';
 
 /**
  * Shows in check runs what the tests of a pull request prove, one for each of its latest heads. A lock lets one job about a
@@ -74,6 +74,9 @@ async function showHead(look: Look, head: Head): Promise<void> {
   const [first] = proofs;
   if (first === undefined) return;
   const shown = proofs.reduce((newest, each) => ((each.checkRunId ?? 0) > (newest.checkRunId ?? 0) ? each : newest));
+  // What was found out about a merged pull request stays on its commit. A closed one could be opened again.
+  if (shown.checkRunId !== null && proofs.every(({ isOutdated }) => isOutdated) && (await areMerged(place, proofs)))
+    return;
   const { wanted, detailsUrl } = await strictest(look, head, await wishesOf(app, head, proofs));
   const target = { ...place, check: proofCheckName, externalId: first.id, sha: head.headSha, detailsUrl };
   const before = {

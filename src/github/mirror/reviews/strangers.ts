@@ -74,6 +74,19 @@ async function requiresProof({ octokit, name }: Place, number: number, base: str
   return (await readRequirements(octokit, at, { number, base })).checks.has(proofCheckName);
 }
 
+/** More pull requests of a head are not looked at to find out whether they are merged. */
+const maxMerged = 5;
+
+/** Returns whether all of some pull requests are merged. */
+export async function areMerged({ octokit, name }: Place, pulls: { number: number }[]): Promise<boolean> {
+  const path = 'GET /repos/{owner}/{repo}/pulls/{pull_number}';
+  const numbers = new Set(pulls.map(({ number }) => number));
+  if (numbers.size > maxMerged) return false;
+  for (const pull_number of numbers)
+    if ((await unlessMissing(octokit.request(path, { ...name, pull_number })))?.merged !== true) return false;
+  return true;
+}
+
 /** Returns the branch into which a pull request goes, if it is open and has this head. */
 export async function openBase({ octokit, name }: Place, number: number, headSha: string): Promise<string | undefined> {
   const path = 'GET /repos/{owner}/{repo}/pulls/{pull_number}';

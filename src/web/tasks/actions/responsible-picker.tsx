@@ -2,11 +2,12 @@ import { ActionList, ActionMenu } from '@primer/react';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import * as api from '../../api.ts';
 import { PersonMark } from '../../display/status-labels.tsx';
+import { useMay } from '../../forms/may.tsx';
 import { notify, notifyError } from '../../frame/notices.tsx';
 import { putTask } from '../../live/put-task.ts';
 import * as queries from '../../live/queries.ts';
 
-/** Shows who is responsible for a task, in a button whose menu offers the members of its project; viewers decide nothing. */
+/** Shows who is responsible for a task, in a button whose menu offers the members of its project. Viewers only read it. */
 export function ResponsiblePicker({ task }: { task: api.Task }) {
   const client = useQueryClient();
   const { data: members } = useQuery(queries.members(task.projectId));
@@ -20,10 +21,19 @@ export function ResponsiblePicker({ task }: { task: api.Task }) {
     },
     onError: notifyError,
   });
+  const mayChoose = useMay('member');
   const name = nameOf(task, current);
   const mark = current && {
     leadingVisual: <PersonMark login={current.login} avatarUrl={current.avatarUrl} size={16} />,
   };
+  if (!mayChoose)
+    return (
+      <span className="row">
+        {mark?.leadingVisual}
+        {task.responsible !== null && <span className="sr-only">Responsible: </span>}
+        <bdi>{name}</bdi>
+      </span>
+    );
   return (
     <ActionMenu>
       <ActionMenu.Button
