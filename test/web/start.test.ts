@@ -260,4 +260,11 @@ inBrowser('who only views projects is promised nothing that would be refused', a
   await viewer.goto(`${world.service.url}/tasks/${id}`);
   await viewer.getByText('Members of the project can retry it.').waitFor();
   expect(await viewer.getByText('Retry.').count()).toBe(0);
+  expect(
+    await viewer
+      .getByRole('banner')
+      .or(viewer.getByRole('main'))
+      .getByRole('button', { name: /responsible/i })
+      .count(),
+  ).toBe(0);
 });

@@ -96,11 +96,8 @@ async function holdForSettings(app: App, asking: AskingForProof, read: ReadPull,
   await app.db.transaction(async (em) => {
     await lockUntilCommit(em, 'reviews', repository.id);
     const known = await findPullProof(em, at, headSha);
-    // What was found out before counts no longer if the base branch has taken in commits since, or may have.
     const isVoid =
-      known !== undefined &&
-      known.status !== null &&
-      (asking.again || known.isOutdated || known.base !== pull.base.ref || !(await isLatestProof(em, known.id)));
+      known !== undefined && (asking.again ? known.status !== null : await isStale(em, known, pull.base.ref));
     const isHeld = known?.hold === 'settings' && known.reason !== reason;
     const isRequired = await wasRequired(em, repository.id);
     // It becomes the row that says what was required last.
@@ -127,6 +124,12 @@ async function holdForSettings(app: App, asking: AskingForProof, read: ReadPull,
     await upsertPullProof(em, { ...proof, hold: 'settings', isForeign, reason });
     await queueMirror(app, em, taskId);
   });
+}
+
+/** Returns whether the base branch is another one, or has taken in commits since something was found out, or may have. */
+async function isStale(em: EntityManager, proof: PullProof, base: string): Promise<boolean> {
+  if (proof.base !== null && proof.base !== base) return true;
+  return proof.status !== null && (proof.isOutdated || !(await isLatestProof(em, proof.id)));
 }
 
 /** Stores that a head waits no longer, because the settings can be used again and want no proof. */

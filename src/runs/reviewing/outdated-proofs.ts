@@ -84,7 +84,8 @@ export async function outdateProofsInto(
   reason: string,
 ): Promise<number[]> {
   const [rows]: [{ number: number }[]] = await em.query(
-    `${outdate} where p.repository_id = $1 and p.base_branch = $3 and ${counts} returning p.number`,
+    `${outdate} where p.repository_id = $1 and p.base_branch = $3 and p.outdated_reason is null and ${counts}
+     returning p.number`,
     [repositoryId, reason, branch],
   );
   return rows.map(({ number }) => number);
@@ -244,8 +245,7 @@ export async function listWithOtherRules(
     `select p.number from ${withLatest} left join runs r on r.id = p.run_id
      where p.outdated_reason is null and p.head_sha = o.head and p.rules is distinct from $5
        and p.own_head is distinct from o.head
-       and (p.status is not null or r.status in ${liveRun}
-         or $5 <> '' and (p.hold in ('writer', 'minutes') or p.hold = 'settings' and p.reason is null))
+       and (p.status is not null or r.status in ${liveRun} or $5 <> '' and p.hold is not null)
      order by p.number`,
     [repositoryId, ...columnsOf(pulls), rules],
   );
