@@ -96,12 +96,9 @@ async function holdForSettings(app: App, asking: AskingForProof, read: ReadPull,
   await app.db.transaction(async (em) => {
     await lockUntilCommit(em, 'reviews', repository.id);
     const known = await findPullProof(em, at, headSha);
-    const isVoid =
-      known !== undefined && (asking.again ? known.status !== null : await isStale(em, known, pull.base.ref));
-    const isHeld = known?.hold === 'settings' && known.reason !== reason;
     const isRequired = await wasRequired(em, repository.id);
     // It becomes the row that says what was required last.
-    if (known !== undefined && !isReleased(known) && !isHeld && !isVoid)
+    if (known !== undefined && (await staysShown(em, known, { asking, base: pull.base.ref, reason })))
       return markLatestProof(em, known.id, isRequired === undefined ? undefined : { isRequired });
     app.log.warn({ repositoryId: repository.id, number, reason }, 'the settings of a repository cannot be used');
     // Where nothing was ever proved and the file does not speak of it, nobody waits for a check run.
@@ -126,10 +123,16 @@ async function holdForSettings(app: App, asking: AskingForProof, read: ReadPull,
   });
 }
 
-/** Returns whether the base branch is another one, or has taken in commits since something was found out, or may have. */
-async function isStale(em: EntityManager, proof: PullProof, base: string): Promise<boolean> {
-  if (proof.base !== null && proof.base !== base) return true;
-  return proof.status !== null && (proof.isOutdated || !(await isLatestProof(em, proof.id)));
+/** Returns whether what a check run says stays right while the settings cannot be used, for a reason. */
+async function staysShown(
+  em: EntityManager,
+  proof: PullProof,
+  { asking, base, reason }: { asking: AskingForProof; base: string; reason: string },
+): Promise<boolean> {
+  if (isReleased(proof) || (proof.hold === 'settings' && proof.reason !== reason)) return false;
+  if (proof.base !== null && proof.base !== base) return false;
+  // The base branch may have taken in commits since something was found out.
+  return proof.status === null || (!asking.again && !proof.isOutdated && (await isLatestProof(em, proof.id)));
 }
 
 /** Stores that a head waits no longer, because the settings can be used again and want no proof. */
