@@ -149,7 +149,7 @@ test('an edit that ignores whitespace changes only the line that it means, or no
       const { ok } = await host.call('edit_file', edit);
       applied += ok ? 1 : 0;
       // Misquoted like this, the text may occur exactly elsewhere. Then that place is meant.
-      const isExact = lines.join('\n').includes(edit.old.replaceAll('\r\n', '\n'));
+      const isExact = `${lines.join('\n')}\n`.includes(edit.old.replaceAll('\r\n', '\n'));
       const wanted =
         lines.map((text, i) => (i === start + target ? text.replace(/\S.*/, 'CHANGED') : text)).join(end) + end;
       if (ok && !isExact) expect(read('f.txt').replaceAll(/[ \t]+(?=\r?\n)/g, '')).toBe(wanted);

@@ -106,6 +106,8 @@ inBrowser('a start asks first when somebody else works on the issue', async () =
   await dialog.getByRole('button', { name: 'Start', exact: true }).click();
   await until('the start', async () => (await status()) !== 'ready');
   await note.waitFor({ state: 'detached' });
+  // Its page would read the deleted task.
+  await page.goto('about:blank');
   await api('POST', `/tasks/${id}/cancel`).catch(() => {});
   await api('DELETE', `/tasks/${id}`).catch(() => {});
 });
