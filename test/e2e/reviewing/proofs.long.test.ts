@@ -105,6 +105,8 @@ test('a fork waits for somebody with write permission', async () => {
     (await checksOf(sha)).find(({ conclusion }) => conclusion === 'action_required'),
   );
   expect(waiting.output.summary).toContain('`/agent prove`');
+  // A command in the second of the push would count as one that has not seen it.
+  await world.sql(`update pull_heads set since = since - interval '5 seconds' where number = $1`, [number]);
   await comment(number, '/agent prove');
   const check = await until('the proof of the fork', async () =>
     (await checksOf(sha)).find(({ conclusion }) => conclusion === 'neutral'),
