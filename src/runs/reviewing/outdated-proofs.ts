@@ -58,7 +58,7 @@ export async function isOutdated(em: EntityManager, { repositoryId, number }: Pu
 
 /**
  * Stores that a head was made by a run of a task, so that it is proved only if somebody asks. A proof that is outdated, or about
- * another base branch, says so.
+ * another base branch, says so. One that somebody asked for and that counts stays as it is.
  */
 export async function leaveToPeople(
   em: EntityManager,
@@ -69,13 +69,14 @@ export async function leaveToPeople(
     `update pull_proofs p set own_head = $3, check_shown = null,
        outdated_reason = case when p.outdated_reason is not null or p.base_branch <> $4 then $5 end
      where p.repository_id = $1 and p.number = $2
+       and (p.outdated_reason is not null or p.base_branch <> $4 or p.head_sha <> $3)
        and (p.own_head is distinct from $3 or p.outdated_reason <> $5 or p.outdated_reason is null and p.base_branch <> $4)`,
     [repositoryId, number, headSha, base, askAgain],
   );
 }
 
 /**
- * Stores the same of all pull requests into a branch, also of those that are closed, because they may be reopened. Returns their
+ * Stores that what was proved of pull requests into a branch does not count, also of those that are closed, because they may be reopened. Returns their
  * numbers.
  */
 export async function outdateProofsInto(
@@ -92,7 +93,7 @@ export async function outdateProofsInto(
 }
 
 /**
- * Stores the same of the pull requests into a branch whose latest proof was about commits that the branch has taken in now. If that is
+ * Stores that of the pull requests into a branch whose latest proof was about commits that the branch has taken in now. If that is
  * the head, too, the pull request is merged. Returns their numbers, the newest first.
  */
 export async function outdateTaken(
