@@ -64,6 +64,6 @@ test('no command of operators leaves a shell between npm and the program', async
     scripts: Record<string, string>;
   };
   const direct = Object.entries(scripts).filter(([, does]) => /^node (src|demo)\/main\.ts/.test(does));
-  // It runs other programs after it, and ends by itself.
+  // `docs` runs another program after node, so it cannot use exec. It ends without a signal.
   expect(direct.map(([name]) => name)).toEqual(['docs']);
 });

@@ -40,15 +40,17 @@ const isVisibleTo = (
             select a.id union select n.id from agents n join newer o on n.previous_version_id = o.id)
           select id from newer)))))`;
 
+/** SQL: the status of agent `a`, from its run `busy`. */
 const statusOf = `case when busy.task_id is not null then 'busy' when ${isInUse} then 'available' else 'offline' end as status`;
 
-/** SQL: the agents that user $1 can see. */
+/** SQL: the agents `a` that user $1 can see, each with a run that it works on as `busy`. */
 const fromVisible = `from agents a
   left join lateral (
     select r.task_id from runs r join members m on m.project_id = r.project_id and m.user_id = $1
     where r.agent_id = a.id and r.status = 'running' order by r.started_at limit 1) busy on true
   where ${isVisibleTo('$1')}`;
 
+/** SQL: the same, with all columns. */
 const visible = `
   select a.id, a.project_id as "projectId", a.creator_id as "creatorId", a.built_in as "builtIn", a.rollout, a.name, a.description, a.team, a.model,
     a.reasoning_effort as "reasoningEffort", a.max_output_tokens as "maxOutputTokens",

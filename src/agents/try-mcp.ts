@@ -13,7 +13,7 @@ import { connectionOf, McpConnection, secretsInHeaders } from './mcp.ts';
 /** A server may declare 2,000 tools, with descriptions of any length. A person who chooses among them needs less. */
 const maxTools = 500;
 const maxDescription = 300;
-/** So many times the characters that are shown are read, because invisible ones are left out. */
+/** A text is read up to this many times its shown length, because invisible characters are removed from it. */
 const mostRead = 20;
 
 const McpTrial = z

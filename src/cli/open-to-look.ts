@@ -23,7 +23,7 @@ export function openToLook(config: Config): Promise<Composed | Finding> {
 
 async function open(config: Config): Promise<Composed | Finding> {
   if (config.DATABASE_URL === undefined && !existsSync(join(await clusterFolder(config.DATA_DIR), 'PG_VERSION')))
-    return newDatabase(`there is none under ${config.DATA_DIR} yet`);
+    return newDatabase(`${config.DATA_DIR} contains no database yet`);
   const log = createLogger({ ...config, LOG_LEVEL: 'silent' });
   const stopping = new AbortController().signal;
   return compose(config, log, { attach: true, isWorker: false, looksOnly: true, stopping });

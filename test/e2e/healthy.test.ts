@@ -65,7 +65,7 @@ test.each([
 
   proxy.close();
   await becomes(1, 'database away');
-  // Whoever asks, the process tells of a change once.
+  // A change is logged once, however often the state is asked for.
   await fetch(`${settings.BASE_URL}/readyz`).catch(() => {});
   expect(service.log().match(/"databaseState":"database away"/g)).toHaveLength(1);
   await service.stop('SIGKILL');

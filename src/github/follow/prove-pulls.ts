@@ -106,13 +106,16 @@ export async function proveAfterPush(app: App, place: Place, branch: string, pus
 /** At most this many pull requests into a branch that is gone are looked at, the newest ones. Most are closed. */
 const maxOfGone = 100;
 
-/** Has pull requests proved again that a branch has changed since it was followed. `push` is its last one, as far as is known. */
+/**
+ * Has the pull requests proved again that are affected by what happened to a branch since it was followed. `push` is its last push, as
+ * far as is known.
+ */
 async function followBase(app: App, place: Place, branch: string, push?: Push): Promise<void> {
   const { id } = place.repository;
   const head = await headOf(place, branch);
   if (head === undefined) {
     const gone = await app.db.transaction((em) => forgetProofBase(em, { repositoryId: id, branch }));
-    // GitHub gives them another base branch if this one was merged, and may send no event of that. Most are merged, and show what they did.
+    // If the branch was merged, GitHub gives the open ones another base, and may send no event. The check runs of merged ones stay.
     for (const number of gone.sort((a, b) => b - a).slice(0, maxOfGone)) await sendProof(app, undefined, id, number);
     return;
   }
@@ -128,7 +131,7 @@ function takenBy({ commits, created, forced }: Push): string[] | 'unknown' {
   return forced || created || commits.length >= maxSent ? 'unknown' : commits.map(({ id }) => id);
 }
 
-/** Returns the commit of a branch; undefined if there is none of that name. */
+/** Returns the newest commit of a branch; undefined if no branch has the name. */
 async function headOf({ octokit, name }: Place, branch: string): Promise<string | undefined> {
   const path = 'GET /repos/{owner}/{repo}/git/ref/{ref}';
   return (await unlessMissing(octokit.request(path, { ...name, ref: `heads/${branch}` })))?.object.sha;

@@ -100,7 +100,7 @@ interface Pass {
   isOver(): boolean;
 }
 
-/** Notes why something was not compared. What GitHub refuses to show is an answer, too; a limit, or a refused key, is none. */
+/** Stores in the pass that something was not compared. A refusal to show it counts as an answer; a rate limit or a refused key does not. */
 function noteFailure(pass: Pass, error: unknown): void {
   if (isRefusedWith(error, 403, 404, 410, 422, 451)) pass.hasAnswer = true;
   else pass.hasFailed = true;

@@ -248,8 +248,8 @@ async function storeIn(app: App, em: EntityManager, asking: AskingForProof, foun
 }
 
 /**
- * Returns a proof if nothing new has to be found out: it is about this base branch, and no other head came in between, because the
- * branch may have taken in commits meanwhile.
+ * Returns a proof if nothing new has to be found out. Its base branch must be the same, and the pull request must have kept its head:
+ * while it had another one, the base branch may have taken in commits of this one.
  */
 async function ifCurrent(em: EntityManager, proof: PullProof, base: string): Promise<PullProof | undefined> {
   if ((proof.base !== null && proof.base !== base) || !isKept(proof)) return undefined;

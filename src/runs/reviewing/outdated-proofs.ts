@@ -25,7 +25,7 @@ const isTried = '(p.status is not null or p.run_id is not null)';
 const counts = `${isTried} and not exists (
   select from pull_proofs n where n.repository_id = p.repository_id and n.number = p.number and n.created_at > p.created_at)`;
 
-/** Of a proof that nobody repeats without being asked. */
+/** The reason of a proof that is repeated only if somebody asks. */
 export const askAgain = 'its base branch or the settings have changed since; ask again';
 
 /** SQL: sets why a proof does not count. */
@@ -93,8 +93,8 @@ export async function outdateProofsInto(
 }
 
 /**
- * Stores that of the pull requests into a branch whose latest proof was about commits that the branch has taken in now. If that is
- * the head, too, the pull request is merged. Returns their numbers, the newest first.
+ * Outdates the latest proofs that are about commits which their base branch has taken in now. If it has taken in the head, too, the pull
+ * request is merged, and its proof stays. Returns the numbers of the pull requests, the newest first.
  */
 export async function outdateTaken(
   em: EntityManager,
@@ -117,7 +117,7 @@ export async function outdateTaken(
 export interface ProofBase {
   branch: string;
   head: string;
-  /** When a run saw it, or somebody looked at it; changes with each time. */
+  /** When a run or a comparison saw it last. */
   seen?: string;
 }
 

@@ -28,7 +28,7 @@ async function oldestClaimable(em: EntityManager, maxPerProject: number): Promis
 /** The mark of the last comparison in which GitHub answered. */
 const comparedMark = 'compared with GitHub';
 
-/** Notes that tasks were compared with GitHub, or that there is none to compare. */
+/** Stores the time of a comparison with GitHub that succeeded, or that had no tasks to compare. */
 export async function noteCompared(em: EntityManager): Promise<void> {
   await em.query(`insert into read_marks (name, mark) values ($1, '') on conflict (name) do update set at = now()`, [
     comparedMark,
