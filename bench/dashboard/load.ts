@@ -2,6 +2,8 @@ import type { BrowserContext, CDPSession, Page } from 'playwright-core';
 
 /** What it cost to open a page for the first time. */
 export interface Load {
+  /** Until the first paint of anything, such as the outline of the page, in ms since the navigation began. */
+  firstMs: number;
   /** Until the content was in the document, in ms since the navigation began. */
   contentMs: number;
   /** Bytes on the wire, compressed and with headers. */
@@ -48,19 +50,27 @@ const noteContent = (selector: string) => `
     window.contentAt = performance.now();
   }).observe(document, { childList: true, subtree: true });`;
 
-/** Opens a page of a signed-in person with an empty cache, and waits until it shows `selector` and the network is quiet. */
-export async function loadCold(context: BrowserContext, url: string, selector: string): Promise<Load> {
+/** A slow mobile connection. */
+const slowNetwork = { offline: false, latency: 400, downloadThroughput: 50_000, uploadThroughput: 50_000 };
+
+/**
+ * Opens a page of a signed-in person with an empty cache, and waits until it shows `selector` and the network is quiet. `slow`
+ * stands for a latency of 400 ms and 50 kB/s.
+ */
+export async function loadCold(context: BrowserContext, url: string, selector: string, slow = false): Promise<Load> {
   const page = await context.newPage();
   try {
     const { traffic, session } = await watchTraffic(page);
     await session.send('Network.clearBrowserCache');
+    if (slow) await session.send('Network.emulateNetworkConditions', slowNetwork);
     await page.addInitScript(noteContent(selector));
     await page.goto(url);
     await page.locator(selector).first().waitFor();
     await quiet(traffic);
     const { scriptBytes, allBytes, requests, streams } = traffic;
     const contentMs = Number(await page.evaluate('window.contentAt'));
-    return { contentMs, scriptBytes, allBytes, requests: requests.length, streams: streams.length };
+    const firstMs = Number(await page.evaluate(`performance.getEntriesByName('first-contentful-paint')[0].startTime`));
+    return { firstMs, contentMs, scriptBytes, allBytes, requests: requests.length, streams: streams.length };
   } finally {
     await page.close();
   }

@@ -1,6 +1,11 @@
+import { fileURLToPath } from 'node:url';
 import type { UserConfig } from 'vite';
 
+// Primer brings polyfills of `:focus-visible` and of popovers, which every browser has had since April 2024.
+const noPolyfill = fileURLToPath(new URL('./frame/no-polyfill.ts', import.meta.url));
+
 export default {
+  resolve: { alias: { '@oddbird/popover-polyfill/fn': noPolyfill, 'focus-visible': noPolyfill } },
   build: {
     outDir: '../../dist/web',
     emptyOutDir: true,

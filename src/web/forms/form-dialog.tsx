@@ -1,5 +1,5 @@
 import { Button, Dialog, Flash, FormControl, TextInput } from '@primer/react';
-import { type KeyboardEvent, type ReactNode, type RefObject, useRef } from 'react';
+import { type ReactNode, type RefObject, useRef } from 'react';
 import { formatNumber } from '../display/formats.ts';
 
 /** Shows a dialog with a form. The first field gets the focus. */
@@ -80,13 +80,6 @@ export function TitleField(props: {
       )}
     </FormControl>
   );
-}
-
-/** Submits the form of a field when Ctrl+Enter or Cmd+Enter is pressed in it. */
-export function submitOnCtrlEnter(event: KeyboardEvent<HTMLInputElement | HTMLTextAreaElement>): void {
-  if (event.key !== 'Enter' || !(event.ctrlKey || event.metaKey)) return;
-  event.preventDefault();
-  event.currentTarget.form?.requestSubmit();
 }
 
 /** Shows the buttons at the end of a form: cancel and submit. `children` are further buttons. */

@@ -1,5 +1,5 @@
 import type { UseMutationResult } from '@tanstack/react-query';
-import type { FormEvent } from 'react';
+import type { FormEvent, KeyboardEvent } from 'react';
 
 type Mutation<T, E> = Pick<UseMutationResult<T, E, void>, 'mutate'>;
 
@@ -22,6 +22,13 @@ export function submitOnce<T, E>(mutation: Mutation<T, E>, isValid: () => boolea
     event.stopPropagation();
     if (isValid()) mutateOnce(mutation);
   };
+}
+
+/** Submits the form of a field when Ctrl+Enter or Cmd+Enter is pressed in it. */
+export function submitOnCtrlEnter(event: KeyboardEvent<HTMLInputElement | HTMLTextAreaElement>): void {
+  if (event.key !== 'Enter' || !(event.ctrlKey || event.metaKey)) return;
+  event.preventDefault();
+  event.currentTarget.form?.requestSubmit();
 }
 
 /** Returns the fields that differ. Sending only these avoids overwriting what others changed at the same time. */

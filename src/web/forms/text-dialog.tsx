@@ -2,7 +2,8 @@ import { Flash, FormControl, Textarea } from '@primer/react';
 import { type FormEvent, useEffect, useRef, useState } from 'react';
 import { dropNotice } from '../frame/shown-notices.ts';
 import { errorMessage } from '../live/errors.ts';
-import { FormButtons, FormDialog, OvertakenNote, submitOnCtrlEnter } from './form-dialog.tsx';
+import { FormButtons, FormDialog, OvertakenNote } from './form-dialog.tsx';
+import { submitOnCtrlEnter } from './submit.ts';
 import { useDraft } from './use-draft.ts';
 
 /**

@@ -1,7 +1,7 @@
 import { Button, Checkbox, CheckboxGroup, FormControl, Radio, RadioGroup, Textarea } from '@primer/react';
 import { type FormEvent, useState } from 'react';
 import type { WizardSession, WizardStep } from '../api.ts';
-import { submitOnCtrlEnter } from '../forms/form-dialog.tsx';
+import { submitOnCtrlEnter } from '../forms/submit.ts';
 import { useDraft } from '../forms/use-draft.ts';
 import type { Answer, Wizard } from './use-wizard.ts';
 

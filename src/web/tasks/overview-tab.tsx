@@ -7,7 +7,7 @@ import {
 } from '@primer/octicons-react';
 import { Button, Heading } from '@primer/react';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
-import { useState } from 'react';
+import { Suspense, useState } from 'react';
 import { Link } from 'react-router';
 import * as api from '../api.ts';
 import { Markdown } from '../display/markdown.tsx';
@@ -16,13 +16,15 @@ import { QueryResult } from '../display/query-result.tsx';
 import { Section } from '../display/sections.tsx';
 import { TaskStatus } from '../display/status-labels.tsx';
 import { May } from '../forms/may.tsx';
-import { TextDialog } from '../forms/text-dialog.tsx';
 import { notifyError } from '../frame/notices.tsx';
+import { lazyPart } from '../live/load-part.ts';
 import { putTask } from '../live/put-task.ts';
 import * as queries from '../live/queries.ts';
 import { isMergeable } from './actions/task-actions.ts';
 import { Proof } from './merging/proof.tsx';
 import { Timeline } from './timeline/timeline.tsx';
+
+const TextDialog = lazyPart(async () => ({ default: (await import('../forms/text-dialog.tsx')).TextDialog }));
 
 export function OverviewTab({ task }: { task: api.Task }) {
   return (
@@ -68,15 +70,17 @@ function RelatedTasks({ task }: { task: api.Task }) {
         )}
       </div>
       <TaskGraph task={task} />
-      {isAdding && (
-        <TextDialog
-          title="Add subtask"
-          label="Title"
-          isRequired
-          onSubmit={(title) => add.mutateAsync(title)}
-          onClose={() => setAdding(false)}
-        />
-      )}
+      <Suspense>
+        {isAdding && (
+          <TextDialog
+            title="Add subtask"
+            label="Title"
+            isRequired
+            onSubmit={(title) => add.mutateAsync(title)}
+            onClose={() => setAdding(false)}
+          />
+        )}
+      </Suspense>
     </section>
   );
 }

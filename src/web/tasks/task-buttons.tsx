@@ -1,17 +1,21 @@
 import { KebabHorizontalIcon } from '@primer/octicons-react';
 import { ActionList, ActionMenu, Button, IconButton, useConfirm } from '@primer/react';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
-import { useState } from 'react';
+import { Suspense, useState } from 'react';
 import { useNavigate } from 'react-router';
 import * as api from '../api.ts';
 import { notify, notifyError } from '../frame/notices.tsx';
+import { lazyPart } from '../live/load-part.ts';
 import { dropTask, putTask } from '../live/put-task.ts';
 import * as queries from '../live/queries.ts';
 import { actionNames, type TaskAction } from './actions/task-actions.ts';
-import { EditTaskDialog } from './editing/edit-task-dialog.tsx';
 import { mergeReadiness } from './merging/readiness.ts';
 import type { TaskState } from './task-state.ts';
 import { useConfirmedAction } from './use-confirmed-action.tsx';
+
+const EditTaskDialog = lazyPart(async () => ({
+  default: (await import('./editing/edit-task-dialog.tsx')).EditTaskDialog,
+}));
 
 /** Shows the button for what comes next. Merge is green only if nothing speaks against it. */
 function PrimaryButton(props: { task: api.Task; action: TaskAction; isDisabled: boolean; onSelect(): void }) {
@@ -71,7 +75,7 @@ export function TaskButtons({ task, state }: { task: api.Task; state: TaskState 
           </ActionList>
         </ActionMenu.Overlay>
       </ActionMenu>
-      {isEditing && <EditTaskDialog task={task} onClose={() => setEditing(false)} />}
+      <Suspense>{isEditing && <EditTaskDialog task={task} onClose={() => setEditing(false)} />}</Suspense>
       {dialog}
     </div>
   );

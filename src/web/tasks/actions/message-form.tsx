@@ -1,6 +1,6 @@
 import { Button, FormControl, Textarea } from '@primer/react';
 import { type FormEvent, useRef } from 'react';
-import { submitOnCtrlEnter } from '../../forms/form-dialog.tsx';
+import { submitOnCtrlEnter } from '../../forms/submit.ts';
 import { useDraft } from '../../forms/use-draft.ts';
 
 /**

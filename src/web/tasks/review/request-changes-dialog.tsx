@@ -2,7 +2,8 @@ import { Flash, FormControl, Textarea } from '@primer/react';
 import { type FormEvent, useState } from 'react';
 import type { Task } from '../../api.ts';
 import { formatNumber, plural } from '../../display/formats.ts';
-import { FormButtons, FormDialog, OvertakenNote, submitOnCtrlEnter } from '../../forms/form-dialog.tsx';
+import { FormButtons, FormDialog, OvertakenNote } from '../../forms/form-dialog.tsx';
+import { submitOnCtrlEnter } from '../../forms/submit.ts';
 import { useDraft } from '../../forms/use-draft.ts';
 import { useOvertaken } from '../timeline/overtaken.ts';
 import {

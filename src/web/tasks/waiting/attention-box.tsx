@@ -12,8 +12,6 @@ import { notify } from '../../frame/notices.tsx';
 import { lazyPart } from '../../live/load-part.ts';
 import * as queries from '../../live/queries.ts';
 import { type Steering, useSteering } from '../actions/use-steering.ts';
-import { RequestChangesDialog } from '../review/request-changes-dialog.tsx';
-import { WordsButton } from './task-text-dialog.tsx';
 
 interface Given {
   task: api.Task;
@@ -213,6 +211,9 @@ export function Answers(props: AnswersProps) {
   }
 }
 
+const RequestChangesDialog = lazyPart(async () => ({
+  default: (await import('../review/request-changes-dialog.tsx')).RequestChangesDialog,
+}));
 // Comparing texts needs a library that most visits do without.
 const EditPlanDialog = lazyPart(async () => ({ default: (await import('./edit-plan-dialog.tsx')).EditPlanDialog }));
 
@@ -242,26 +243,28 @@ function Approval(props: AnswersProps & { decide: Decide }) {
       <Button disabled={steering.isPending} onClick={() => show('revise')}>
         Request changes
       </Button>
-      {dialog === 'edit' && (
-        <Suspense>
+      <Suspense>
+        {dialog === 'edit' && (
           <EditPlanDialog
             task={task}
             attention={attention}
             onSubmit={(plan) => decide('Approved your plan', (taskId) => api.approveTask(taskId, { id, plan }))}
             onClose={() => show(undefined)}
           />
-        </Suspense>
-      )}
-      {dialog === 'revise' && (
-        <RequestChangesDialog
-          task={task}
-          onSubmit={(request) => decide('Requested changes', (taskId) => api.reviseTask(taskId, request))}
-          onClose={() => show(undefined)}
-        />
-      )}
+        )}
+        {dialog === 'revise' && (
+          <RequestChangesDialog
+            task={task}
+            onSubmit={(request) => decide('Requested changes', (taskId) => api.reviseTask(taskId, request))}
+            onClose={() => show(undefined)}
+          />
+        )}
+      </Suspense>
     </div>
   );
 }
+
+const TaskTextDialog = lazyPart(async () => ({ default: (await import('./task-text-dialog.tsx')).TaskTextDialog }));
 
 function Choices(props: {
   taskId: string;
@@ -271,6 +274,11 @@ function Choices(props: {
   onDialog: ((isOpen: boolean) => void) | undefined;
 }) {
   const { taskId, attention, isDisabled, onAnswer, onDialog } = props;
+  const [isOpen, setOpen] = useState(false);
+  const show = (isShown: boolean) => {
+    setOpen(isShown);
+    onDialog?.(isShown);
+  };
   return (
     <div className="row wrap-row">
       {attention.options.map((option, i) => (
@@ -279,17 +287,23 @@ function Choices(props: {
           {option}
         </Button>
       ))}
-      <WordsButton
-        name={attention.options.length === 0 ? 'Answer' : 'Answer in your own words'}
-        title="Answer the question"
-        label="Your answer"
-        submit="Send answer"
-        taskId={taskId}
-        about={attention.id}
-        isDisabled={isDisabled}
-        onSubmit={onAnswer}
-        onDialog={onDialog}
-      />
+      <Button disabled={isDisabled} onClick={() => show(true)}>
+        {attention.options.length === 0 ? 'Answer' : 'Answer in your own words'}
+      </Button>
+      <Suspense>
+        {isOpen && (
+          <TaskTextDialog
+            taskId={taskId}
+            title="Answer the question"
+            label="Your answer"
+            submit="Send answer"
+            about={attention.id}
+            isRequired
+            onSubmit={onAnswer}
+            onClose={() => show(false)}
+          />
+        )}
+      </Suspense>
     </div>
   );
 }

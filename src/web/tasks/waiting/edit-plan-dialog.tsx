@@ -1,7 +1,8 @@
 import { Flash, FormControl, Textarea } from '@primer/react';
 import { type FormEvent, useDeferredValue, useState } from 'react';
 import type { Attention, Task } from '../../api.ts';
-import { FormButtons, FormDialog, OvertakenNote, submitOnCtrlEnter } from '../../forms/form-dialog.tsx';
+import { FormButtons, FormDialog, OvertakenNote } from '../../forms/form-dialog.tsx';
+import { submitOnCtrlEnter } from '../../forms/submit.ts';
 import { TextChanges } from '../../forms/text-changes.tsx';
 import { useDraft } from '../../forms/use-draft.ts';
 import { useOvertaken } from '../timeline/overtaken.ts';

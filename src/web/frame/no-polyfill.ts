@@ -1,0 +1,3 @@
+// Stands for the polyfill of popovers; see `vite.config.ts`.
+export const isSupported = () => true;
+export const apply = () => {};
