@@ -97,14 +97,15 @@ inBrowser(
   },
 );
 
-inBrowser('the wizard leads from a goal to a sprint, also after going back', async () => {
-  await go(`${base}/plan`);
+const agree = (name: string) => page.getByRole('alertdialog').getByRole('button', { name }).click();
+
+/** Starts a plan and answers its questions, one of them twice. */
+async function answerQuestions(): Promise<void> {
   await page.getByLabel('What do you want to achieve?').fill('Greet people by name');
   await button('Start planning').click();
-  const agree = (name: string) => page.getByRole('alertdialog').getByRole('button', { name }).click();
   await page
     .getByRole('alertdialog')
-    .getByText(/^This step uses the model \S+ and costs money\./)
+    .getByText(/^Each question uses the model \S+ and costs money\./)
     .waitFor();
   await agree('Start planning');
   await page.waitForURL(/plan\/wiz_/);
@@ -114,8 +115,6 @@ inBrowser('the wizard leads from a goal to a sprint, also after going back', asy
     const form = page.locator('form').filter({ has: button('Submit answer') });
     await form.getByLabel('Your own answer').fill(text);
     await button('Submit answer').click();
-    if (answered === 1) await page.getByLabel('Do not ask again in this plan').check();
-    if (answered <= 1) await agree('Submit answer');
     await page.locator('li p', { hasText: text }).waitFor();
   };
   const next = async () => {
@@ -127,7 +126,14 @@ inBrowser('the wizard leads from a goal to a sprint, also after going back', asy
   await button('Edit answer').first().click();
   await reply('On second thought.');
   for (let again = 0; await next(); again++) await reply(`Once more ${again}.`);
+}
+
+inBrowser('the wizard leads from a goal to a sprint, also after going back', async () => {
+  await go(`${base}/plan`);
+  await answerQuestions();
   await button('Generate requirements').click();
+  await page.getByLabel('Do not ask again in this plan').check();
+  await agree('Generate requirements');
   await page.getByRole('heading', { name: 'Greeting by name' }).first().waitFor();
   await page.reload();
   await button('Generate plan').click();
@@ -151,6 +157,21 @@ inBrowser('the wizard leads from a goal to a sprint, also after going back', asy
   // The refusal is also in Chromium's log.
   complaints.length = 0;
   await button('Remove task 3').click();
+  // A task can wait for another one, which then cannot wait for it.
+  await page.getByText('Greet by name, politely', { exact: true }).waitFor();
+  await button('Dependencies of task 2').click();
+  const other = page.getByRole('menuitemcheckbox', { name: '1. Greet by name, politely' });
+  await other.click();
+  await page.getByText('Nothing', { exact: true }).nth(1).waitFor();
+  await other.click();
+  await page.keyboard.press('Escape');
+  await page.getByText('Greet by name, politely', { exact: true }).waitFor();
+  await button('Dependencies of task 1').click();
+  await page
+    .getByRole('menuitemcheckbox', { name: /^2\. Other languages/ })
+    .getByText('It depends on this task.')
+    .waitFor();
+  await page.keyboard.press('Escape');
   await page.getByLabel('Sprint name').fill('Greetings');
   await button('Create sprint with 2 tasks').click();
   await page.waitForURL(/\/sprints\/sprint_/);

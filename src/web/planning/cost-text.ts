@@ -5,15 +5,22 @@ import { tokensOf } from '../spend/spend-text.ts';
 /** The agent of a project whose model plans. */
 export const plannerName = 'Software Architect';
 
+/** What of a plan uses the model: the questions, or one of the parts that follow. */
+export type PlanStep = 'questions' | 'part';
+
 /**
  * Says which model a step of a plan uses, and what is known about its price: what the planning agent has cost lately, and what
  * is spent of the day's budget. What could not be read is left out.
  */
-export function costText(agent: Pick<Agent, 'id' | 'model'> | undefined, spend: Spend | undefined): string {
+export function costText(
+  step: PlanStep,
+  agent: Pick<Agent, 'id' | 'model'> | undefined,
+  spend: Spend | undefined,
+): string {
   const model = agent === undefined || agent.model === '' ? 'the default model' : `the model ${agent.model}`;
   const used = spend?.agents.find(({ agentId }) => agentId !== null && agentId === agent?.id);
   return [
-    `This step uses ${model} and costs money.`,
+    `${step === 'questions' ? 'Each question' : 'This step'} uses ${model} and costs money.`,
     'Its price depends on how much the model reads and writes.',
     ...(spend === undefined || agent === undefined ? [] : [pastText(spend, used)]),
     ...(spend === undefined ? [] : [budgetText(spend)]),

@@ -3,28 +3,35 @@ import { type QueryClient, useQuery, useQueryClient } from '@tanstack/react-quer
 import * as api from '../api.ts';
 import { storeText } from '../frame/personal-storage.ts';
 import * as queries from '../live/queries.ts';
-import { costText, plannerName } from './cost-text.ts';
+import { costText, type PlanStep, plannerName } from './cost-text.ts';
 
 /** How long the figures of a confirmation may be used for the next one. */
 const freshMs = 60_000;
 const spendDays = 30;
 
-/** Which planning sessions call the model without asking again, in this tab. */
+/** What a person has accepted the costs of, in this tab: the questions of a plan, or all of it. */
 const storageKey = (sessionId: string) => `plan-costs-accepted ${sessionId}`;
-const isAccepted = (sessionId: string | undefined) =>
-  sessionId !== undefined && sessionStorage.getItem(storageKey(sessionId)) !== null;
+
+function isAccepted(step: PlanStep, sessionId: string | undefined): boolean {
+  const accepted = sessionId === undefined ? null : sessionStorage.getItem(storageKey(sessionId));
+  return accepted === 'all' || (accepted === 'questions' && step === 'questions');
+}
+
+/** Notes that the person has accepted the costs of the questions of a plan, so that no answer asks again. */
+export const acceptQuestions = (sessionId: string): void =>
+  storeText(sessionStorage, storageKey(sessionId), 'questions');
 
 /**
  * Returns a function that asks the person before the model of a plan is called, and says what is known about the price. It
- * returns true at once if no model is configured, because then nothing costs anything, or if the person wants no more questions
- * in this plan.
+ * returns true at once if no model is configured, because then nothing costs anything, or if the person has accepted the costs
+ * of the questions or of the whole plan before.
  */
 export function useCostConfirm(projectId: string, sessionId?: string) {
   const client = useQueryClient();
   const confirm = useConfirm();
-  return async (title: string, button: string): Promise<boolean> => {
-    if (isAccepted(sessionId)) return true;
-    const cost = await describeCost(client, projectId);
+  return async (step: PlanStep, title: string, button: string): Promise<boolean> => {
+    if (isAccepted(step, sessionId)) return true;
+    const cost = await describeCost(client, projectId, step);
     if (cost === undefined) return true;
     let isForAll = false;
     const isSure = await confirm({
@@ -32,7 +39,7 @@ export function useCostConfirm(projectId: string, sessionId?: string) {
       content: (
         <div className="stack">
           <p>{cost}</p>
-          {sessionId !== undefined && (
+          {step === 'part' && (
             <FormControl>
               <Checkbox onChange={({ target }) => (isForAll = target.checked)} />
               <FormControl.Label>Do not ask again in this plan</FormControl.Label>
@@ -42,7 +49,10 @@ export function useCostConfirm(projectId: string, sessionId?: string) {
       ),
       confirmButtonContent: button,
     });
-    if (isSure && isForAll && sessionId !== undefined) storeText(sessionStorage, storageKey(sessionId), 'yes');
+    if (isSure && sessionId !== undefined) {
+      if (isForAll) storeText(sessionStorage, storageKey(sessionId), 'all');
+      else if (step === 'questions') acceptQuestions(sessionId);
+    }
     return isSure;
   };
 }
@@ -52,7 +62,7 @@ export function useCost(projectId: string, isShown: boolean): string | undefined
   const client = useQueryClient();
   const { data } = useQuery({
     queryKey: ['planning-cost', projectId],
-    queryFn: async () => (await describeCost(client, projectId)) ?? null,
+    queryFn: async () => (await describeCost(client, projectId, 'part')) ?? null,
     enabled: isShown,
     staleTime: freshMs,
   });
@@ -60,14 +70,14 @@ export function useCost(projectId: string, isShown: boolean): string | undefined
 }
 
 /** Says what is known about the price of planning in a project; undefined if no model is configured. */
-async function describeCost(client: QueryClient, projectId: string): Promise<string | undefined> {
+async function describeCost(client: QueryClient, projectId: string, step: PlanStep): Promise<string | undefined> {
   const nothing = () => undefined;
   const [onboarding, agent, spend] = await Promise.all([
     api.getOnboarding(projectId).catch(nothing),
     fetchPlanner(client, projectId).catch(nothing),
     client.fetchQuery({ ...queries.spend(projectId, spendDays), staleTime: freshMs }).catch(nothing),
   ]);
-  return onboarding?.hasModel === false ? undefined : costText(agent, spend);
+  return onboarding?.hasModel === false ? undefined : costText(step, agent, spend);
 }
 
 /** Fetches the agent whose model plans; undefined if it was renamed. */

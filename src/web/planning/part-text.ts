@@ -28,6 +28,19 @@ export function withTitle({ title, markdown }: Prd): string {
   return /^#\s/.test(markdown.trimStart()) ? markdown : `# ${title}\n\n${markdown}`;
 }
 
+/** Returns the tasks that depend on a task, directly or through others. It must not depend on them. */
+export function dependentsOf(ref: string, tasks: Pick<PlannedTask, 'ref' | 'dependsOn'>[]): Set<string> {
+  const found = new Set<string>();
+  const open = [ref];
+  for (let next = open.pop(); next !== undefined; next = open.pop())
+    for (const task of tasks)
+      if (task.dependsOn.includes(next) && !found.has(task.ref)) {
+        found.add(task.ref);
+        open.push(task.ref);
+      }
+  return found;
+}
+
 /**
  * Writes a part of a plan as text, so that two versions can be compared line by line. `names` are those of agents and
  * repositories, by id. Returns an empty string for a part that does not exist.

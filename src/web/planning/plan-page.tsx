@@ -25,7 +25,7 @@ import { usePageTitle } from '../frame/page-header.tsx';
 import { errorMessage } from '../live/errors.ts';
 import * as queries from '../live/queries.ts';
 import { LastChange } from './last-change.tsx';
-import { useCostConfirm } from './model-cost.tsx';
+import { acceptQuestions, useCostConfirm } from './model-cost.tsx';
 
 /** Starts a planning session, which leads from a goal to a sprint. */
 export function PlanPage() {
@@ -61,13 +61,14 @@ function GoalForm({ projectId }: { projectId: string }) {
       }),
     onSuccess: async ({ sessionId }) => {
       goal.clear();
+      acceptQuestions(sessionId);
       await navigate(`/projects/${projectId}/plan/${sessionId}`);
     },
   });
   const confirm = useCostConfirm(projectId);
   const onSubmit = async (event: FormEvent) => {
     event.preventDefault();
-    if (await confirm('Start planning?', 'Start planning')) mutateOnce(start);
+    if (await confirm('questions', 'Start planning?', 'Start planning')) mutateOnce(start);
   };
   return (
     <>

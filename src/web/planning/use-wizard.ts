@@ -43,7 +43,7 @@ export function useWizard(projectId: string, session: api.WizardSession) {
     sessionId,
     /** Returns whether the answer was sent. The person may decide otherwise when they see what it costs. */
     answer: async (given: Answer) => {
-      const isSure = await confirm('Submit the answer?', 'Submit answer');
+      const isSure = await confirm('questions', 'Submit the answer?', 'Submit answer');
       if (isSure) await answer.mutateAsync(given);
       return isSure;
     },
@@ -51,7 +51,7 @@ export function useWizard(projectId: string, session: api.WizardSession) {
     /** Generates a part for the first time, once the person has seen what it costs. */
     generate: async (part: GeneratedPart) => {
       const button = `Generate ${partNames[part]}`;
-      if (await confirm(`${button}?`, button)) await generate.mutateAsync({ part, feedback: '' });
+      if (await confirm('part', `${button}?`, button)) await generate.mutateAsync({ part, feedback: '' });
     },
     regenerate: (part: GeneratedPart, feedback: string) => generate.mutateAsync({ part, feedback }),
     isGenerated: (part: GeneratedPart) => session[part] !== null,

@@ -1,6 +1,6 @@
 import type { PlannedTask, Spend } from '../../../src/web/api.ts';
 import { costText } from '../../../src/web/planning/cost-text.ts';
-import { partialJson, partText, versionOf, writtenParts } from '../../../src/web/planning/part-text.ts';
+import { dependentsOf, partialJson, partText, versionOf, writtenParts } from '../../../src/web/planning/part-text.ts';
 import { wholeSprint } from '../../../src/web/sprints/burndown-days.ts';
 
 test('JSON that is still arriving is shown as far as it goes', () => {
@@ -86,11 +86,11 @@ test('what a step of a plan costs is said as far as it is known', () => {
     `This step uses ${model} and costs money. Its price depends on how much the model reads and writes.`;
   const today = 'Today, $0.42 of the budget of $20.00 is spent.';
   expect([
-    costText({ id: 'agent_1', model: 'gpt-x' }, spend),
-    costText({ id: 'agent_2', model: '' }, spend),
-    costText({ id: 'agent_3', model: '' }, spend),
-    costText(undefined, spend),
-    costText(undefined, undefined),
+    costText('part', { id: 'agent_1', model: 'gpt-x' }, spend),
+    costText('part', { id: 'agent_2', model: '' }, spend),
+    costText('part', { id: 'agent_3', model: '' }, spend),
+    costText('part', undefined, spend),
+    costText('part', undefined, undefined),
   ]).toEqual([
     `${step('the model gpt-x')} In the last 2 days, plans and all other work of the Software Architect cost $1.20. ${today}`,
     `${step('the default model')} The price of its model is not configured, so the cost is not counted. ${today}`,
@@ -98,4 +98,15 @@ test('what a step of a plan costs is said as far as it is known', () => {
     `${step('the default model')} ${today}`,
     step('the default model'),
   ]);
+  expect(costText('questions', undefined, undefined)).toMatch(
+    /^Each question uses the default model and costs money\. /,
+  );
+});
+
+test('a planned task cannot wait for those that wait for it, directly or through others', () => {
+  const task = (ref: string, ...dependsOn: string[]) => ({ ref, dependsOn });
+  const tasks = [task('a'), task('b', 'a'), task('c', 'b'), task('d'), task('e', 'e', 'd')];
+  expect([...dependentsOf('a', tasks)]).toEqual(['b', 'c']);
+  expect([...dependentsOf('c', tasks)]).toEqual([]);
+  expect([...dependentsOf('e', tasks)]).toEqual(['e']);
 });

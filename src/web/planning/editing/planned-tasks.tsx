@@ -1,7 +1,7 @@
 import { PlusIcon, TrashIcon } from '@primer/octicons-react';
-import { Button, Flash, FormControl, IconButton, Select, Textarea } from '@primer/react';
+import { ActionList, ActionMenu, Button, Flash, FormControl, IconButton, Select, Textarea } from '@primer/react';
 import { useMutation, useQuery } from '@tanstack/react-query';
-import { useEffect, useRef, useState } from 'react';
+import { type RefObject, useEffect, useRef, useState } from 'react';
 import { useNavigate } from 'react-router';
 import { estimateText } from '../../../domain/forecast/estimates.ts';
 import * as api from '../../api.ts';
@@ -11,7 +11,7 @@ import { useMay } from '../../forms/may.tsx';
 import { storeText } from '../../frame/personal-storage.ts';
 import { errorMessage, fieldError } from '../../live/errors.ts';
 import * as queries from '../../live/queries.ts';
-import { writtenParts } from '../part-text.ts';
+import { dependentsOf, writtenParts } from '../part-text.ts';
 import { useEditing } from '../use-wizard.ts';
 import { EditProblem, useEdit } from './use-edit.tsx';
 
@@ -31,9 +31,7 @@ export function PlannedTasks(props: {
   const [addedRef, setAddedRef] = useState<string>();
   const edit = useEdit(projectId, session, 'tasks');
   const list = useRef<HTMLOListElement>(null);
-  useEffect(() => {
-    if (edit.error) list.current?.querySelector<HTMLElement>('[aria-invalid=true]')?.focus();
-  }, [edit.error]);
+  useFocusOnMistake(list, edit.error);
   const mayChange = useMay('member');
   const isReadOnly = session.status === 'finalized' || !mayChange;
   useEditing(projectId, session.sessionId, 'tasks', draft.isChanged && !isReadOnly);
@@ -47,7 +45,8 @@ export function PlannedTasks(props: {
             number={i + 1}
             agents={agents.data}
             repositories={repositories.data}
-            dependencies={task.dependsOn.map((ref) => tasks.find((t) => t.ref === ref)?.title ?? ref)}
+            tasks={tasks}
+            repositoryId={repositoryOf(task, session)}
             expected={expectedOf(session, task.ref)}
             isReadOnly={isReadOnly}
             isAdded={task.ref === addedRef}
@@ -106,6 +105,17 @@ export function PlannedTasks(props: {
   );
 }
 
+/** Returns the repository of a task, which is the first one of the plan if the task names none. */
+const repositoryOf = (task: api.PlannedTask, { repositoryIds, repositoryId }: api.WizardSession) =>
+  task.repositoryId ?? repositoryIds[0] ?? repositoryId;
+
+/** Focuses the first field that was refused. */
+function useFocusOnMistake(list: RefObject<HTMLElement | null>, error: Error | null): void {
+  useEffect(() => {
+    if (error) list.current?.querySelector<HTMLElement>('[aria-invalid=true]')?.focus();
+  }, [list, error]);
+}
+
 const titleOf = (at: number) => `Title of task ${at + 1}`;
 const descriptionOf = (at: number) => `Description of task ${at + 1}`;
 
@@ -144,8 +154,8 @@ function CreateSprint(props: {
   return (
     <>
       {create.error && <Flash variant="danger">{errorMessage(create.error)}</Flash>}
-      <div className="row wrap-row bottom-aligned">
-        <TitleField className="grow" label="Sprint name" value={name} onChange={setName} />
+      <TitleField label="Sprint name" value={name} onChange={setName} />
+      <div>
         <Button variant="primary" loading={create.isPending} onClick={() => create.mutate()}>
           Create sprint with {plural(count, 'task')}
         </Button>
@@ -159,8 +169,10 @@ function PlannedTaskItem(props: {
   number: number;
   agents: api.AgentEntry[] | undefined;
   repositories: api.RepositoryEntry[] | undefined;
-  /** The titles of the tasks that this one depends on. */
-  dependencies: string[];
+  /** All tasks of the plan. */
+  tasks: api.PlannedTask[];
+  /** The repository of the task; null for the project's primary one. */
+  repositoryId: string | null;
   /** What is expected of the task, in sentences; empty if nothing is known. */
   expected: string;
   isReadOnly: boolean;
@@ -172,7 +184,7 @@ function PlannedTaskItem(props: {
   /** Undefined if this is the only task, which cannot be removed. */
   onRemove: (() => void) | undefined;
 }) {
-  const { task, number, agents, repositories, dependencies, expected, isReadOnly, isAdded, problem } = props;
+  const { task, number, tasks, agents, repositories, repositoryId, expected, isReadOnly, isAdded, problem } = props;
   const { onChange, onRemove } = props;
   return (
     <li className="planned">
@@ -207,11 +219,11 @@ function PlannedTaskItem(props: {
         />
         <Choice
           label={`Repository of task ${number}`}
-          none="First repository"
-          value={task.repositoryId}
+          none={repositoryId === null ? 'Primary repository' : undefined}
+          value={repositoryId}
           options={repositories}
           isReadOnly={isReadOnly}
-          onChoose={(repositoryId) => onChange({ repositoryId })}
+          onChoose={(id) => onChange({ repositoryId: id })}
         />
       </div>
       {task.ownerReason !== null && <p className="muted small wrap">Why this agent: {task.ownerReason}</p>}
@@ -226,15 +238,70 @@ function PlannedTaskItem(props: {
           onChange={(event) => onChange({ description: event.target.value })}
         />
       </FormControl>
-      {dependencies.length > 0 && <p className="muted small wrap">Depends on: {dependencies.join('; ')}</p>}
+      <Dependencies
+        task={task}
+        number={number}
+        tasks={tasks}
+        isReadOnly={isReadOnly}
+        onChange={(dependsOn) => onChange({ dependsOn })}
+      />
       {expected !== '' && <p className="muted small wrap">{expected}</p>}
     </li>
   );
 }
 
+/** Shows which other tasks of the plan a task waits for, with a menu that changes them. */
+function Dependencies(props: {
+  task: api.PlannedTask;
+  number: number;
+  tasks: api.PlannedTask[];
+  isReadOnly: boolean;
+  onChange(dependsOn: string[]): void;
+}) {
+  const { task, number, tasks, isReadOnly, onChange } = props;
+  const { dependsOn } = task;
+  const waiting = dependentsOf(task.ref, tasks);
+  const others = [...tasks.entries()].filter(([, { ref }]) => ref !== task.ref);
+  const named = others.filter(([, { ref }]) => dependsOn.includes(ref));
+  const text = named.map(([i, { title }]) => title.trim() || `task ${i + 1}`).join('; ');
+  if (isReadOnly || others.length === 0)
+    return text === '' ? null : <p className="muted small wrap">Depends on: {text}</p>;
+  const toggle = (ref: string) =>
+    onChange(dependsOn.includes(ref) ? dependsOn.filter((each) => each !== ref) : [...dependsOn, ref]);
+  return (
+    <div className="row wrap-row">
+      <ActionMenu>
+        <ActionMenu.Button size="small" aria-label={`Dependencies of task ${number}`}>
+          Depends on
+        </ActionMenu.Button>
+        <ActionMenu.Overlay width="medium">
+          <ActionList selectionVariant="multiple">
+            {others.map(([i, { ref, title }]) => (
+              <ActionList.Item
+                key={ref}
+                selected={dependsOn.includes(ref)}
+                {...(waiting.has(ref) ? { inactiveText: 'It depends on this task.' } : {})}
+                onSelect={(event) => {
+                  // The menu stays open, so that several tasks can be chosen.
+                  event.preventDefault();
+                  toggle(ref);
+                }}
+              >
+                {i + 1}. {title.trim() || 'Without a title'}
+              </ActionList.Item>
+            ))}
+          </ActionList>
+        </ActionMenu.Overlay>
+      </ActionMenu>
+      <span className="muted small wrap">{text || 'Nothing'}</span>
+    </div>
+  );
+}
+
 function Choice(props: {
   label: string;
-  none: string;
+  /** The name of no choice; undefined if there must be one. */
+  none: string | undefined;
   value: string | null;
   options: { id: string; name: string }[] | undefined;
   isReadOnly: boolean;
@@ -248,7 +315,7 @@ function Choice(props: {
       value={value ?? ''}
       onChange={({ target }) => onChoose(target.value === '' ? null : target.value)}
     >
-      <Select.Option value="">{none}</Select.Option>
+      {none !== undefined && <Select.Option value="">{none}</Select.Option>}
       {options?.map(({ id, name }) => (
         <Select.Option key={id} value={id}>
           {name}
