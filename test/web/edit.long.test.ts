@@ -135,14 +135,14 @@ inBrowser('MCP servers are added, replaced and removed; values of headers are ne
     await section.getByLabel('URL').fill(tracker.url);
     await section.getByLabel('Header', { exact: true }).fill('Authorization');
     await section.getByLabel('Header value').fill('Bearer value-of-the-header');
-    await section.getByRole('button', { name: 'Connect' }).click();
+    await section.getByRole('button', { name: 'Connect', exact: true }).click();
   };
   const add = () => section.getByRole('button', { name: 'Add server', exact: true }).click();
   const tracker = await startMcpServer();
   // What is wrong with an address is said at its field.
   await section.getByLabel('Name').fill('tracker');
   await section.getByLabel('URL').fill('ftp://example.com/mcp');
-  await section.getByRole('button', { name: 'Connect' }).click();
+  await section.getByRole('button', { name: 'Connect', exact: true }).click();
   await section.getByText(/^URL must /).waitFor();
   await section.getByLabel('URL').and(page.locator('[aria-invalid=true]')).waitFor();
   // The refusal is also in Chromium's log.
@@ -156,11 +156,12 @@ inBrowser('MCP servers are added, replaced and removed; values of headers are ne
   await add();
   await section.getByText('Headers: Authorization · Tools: search, fail').waitFor();
   // It is tried again and edited with the header that is stored.
-  await section.getByRole('button', { name: 'Test tracker' }).click();
+  await section.getByRole('button', { name: 'Test connection of tracker' }).click();
   await section.getByRole('listitem').getByText('Connected. The server has 3 tools.').waitFor();
   await section.getByRole('button', { name: 'Edit tracker' }).click();
-  expect(await section.getByLabel('URL').inputValue()).toBe(tracker.url);
-  await section.getByRole('button', { name: 'Connect' }).click();
+  expect(await section.getByRole('listitem').getByLabel('URL').inputValue()).toBe(tracker.url);
+  await section.getByLabel('Name').and(page.locator(':focus')).waitFor();
+  await section.getByRole('button', { name: 'Test connection', exact: true }).click();
   await section.getByLabel('fail').uncheck();
   await section.getByRole('button', { name: 'Save server' }).click();
   await section.getByText('Headers: Authorization · Tools: search', { exact: true }).waitFor();

@@ -4,16 +4,18 @@ import { useState } from 'react';
 
 const maxResults = 8;
 
-/** Lets people select several of many options by searching their names. */
+/** Lets people select several of many options. The first ones are shown, and others are found by their names. */
 export function SearchPicker(props: {
   label: string;
   selected: string[];
   options: { id: string; name: string }[];
+  /** What is said without any option; undefined if options are fetched when people search. */
+  none?: string;
   onSelect(ids: string[]): void;
   /** Called with what people search, for options that are fetched. */
   onSearch?(text: string): void;
 }) {
-  const { label, selected, options, onSelect, onSearch } = props;
+  const { label, selected, options, none, onSelect, onSearch } = props;
   const [search, setSearch] = useState('');
   const onChange = (value: string) => {
     setSearch(value);
@@ -21,10 +23,9 @@ export function SearchPicker(props: {
   };
   const nameOf = (id: string) => options.find((o) => o.id === id)?.name ?? id;
   const text = search.trim().toLowerCase();
-  const matches =
-    text === ''
-      ? []
-      : options.filter((o) => !selected.includes(o.id) && o.name.toLowerCase().includes(text)).slice(0, maxResults);
+  const left = options.filter(({ id }) => !selected.includes(id));
+  // Fetched options are also those that are selected already, so they say nothing before a search.
+  const matches = text === '' && none === undefined ? [] : left.filter(({ name }) => name.toLowerCase().includes(text));
   return (
     <div className="stack tight">
       <FormControl>
@@ -33,7 +34,7 @@ export function SearchPicker(props: {
       </FormControl>
       {matches.length > 0 && (
         <ul className="list">
-          {matches.map(({ id, name }) => (
+          {matches.slice(0, maxResults).map(({ id, name }) => (
             <li key={id}>
               <button type="button" className="list-button" onClick={() => onSelect([...selected, id])}>
                 Add <bdi>{name}</bdi>
@@ -41,6 +42,11 @@ export function SearchPicker(props: {
             </li>
           ))}
         </ul>
+      )}
+      {none !== undefined && (
+        <p className="muted small" role="status">
+          {noteOf(left.length, matches.length, none)}
+        </p>
       )}
       <ul>
         {selected.map((id) => (
@@ -58,4 +64,11 @@ export function SearchPicker(props: {
       </ul>
     </div>
   );
+}
+
+/** Says why fewer options are shown than there are. */
+function noteOf(left: number, matching: number, none: string): string {
+  if (left === 0) return none;
+  if (matching === 0) return 'No match. Try a part of the title.';
+  return matching > maxResults ? `${matching - maxResults} more. Search to see them.` : '';
 }

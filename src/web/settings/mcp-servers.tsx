@@ -39,23 +39,9 @@ export function McpServers({ projectId }: { projectId: string }) {
           unless the project shares private context with them.
         </p>
         <QueryResult query={servers} rows={1}>
-          {(known) => (
-            <>
-              <ul className="list">
-                {known.map((server) => (
-                  <ServerItem
-                    key={server.name}
-                    server={server}
-                    all={all}
-                    projectId={projectId}
-                    unreached={unreached[server.name] ?? null}
-                    onEdit={() => setEdited(server)}
-                    onRemove={() => save.mutate(known.filter((each) => each !== server))}
-                  />
-                ))}
-              </ul>
+          {(known) => {
+            const form = (
               <ServerForm
-                key={edited?.name ?? ''}
                 edited={edited}
                 all={all}
                 projectId={projectId}
@@ -66,8 +52,32 @@ export function McpServers({ projectId }: { projectId: string }) {
                   setUnreached((before) => ({ ...before, [added.name]: problem }));
                 }}
               />
-            </>
-          )}
+            );
+            return (
+              <>
+                <ul className="list">
+                  {known.map((server) =>
+                    server.name === edited?.name ? (
+                      <li key={server.name} className="list-item">
+                        <div className="stack full-width">{form}</div>
+                      </li>
+                    ) : (
+                      <ServerItem
+                        key={server.name}
+                        server={server}
+                        all={all}
+                        projectId={projectId}
+                        unreached={unreached[server.name] ?? null}
+                        onEdit={() => setEdited(server)}
+                        onRemove={() => save.mutate(known.filter((each) => each !== server))}
+                      />
+                    ),
+                  )}
+                </ul>
+                {!known.some(({ name }) => name === edited?.name) && form}
+              </>
+            );
+          }}
         </QueryResult>
       </div>
     </Section>
@@ -110,7 +120,12 @@ function ServerItem({ server, all, projectId, unreached, onEdit, onRemove }: Ite
       <span className="muted">{details.filter(Boolean).join(' · ')}</span>
       {(repositories !== undefined || all.length > 1) && <Owners all={all} chosen={repositories ?? []} />}
       <span className="grow" />
-      <Button size="small" loading={test.isPending} aria-label={`Test ${name}`} onClick={() => test.mutate()}>
+      <Button
+        size="small"
+        loading={test.isPending}
+        aria-label={`Test connection of ${name}`}
+        onClick={() => test.mutate()}
+      >
         Test connection
       </Button>
       <Button size="small" aria-label={`Edit ${name}`} onClick={onEdit}>
@@ -181,6 +196,7 @@ function ServerForm({ edited, all, isBusy, projectId, onAdd, onEnd }: FormProps)
         <FormControl.Label>{label}</FormControl.Label>
         <TextInput
           block={key === 'url'}
+          autoFocus={edited !== undefined && key === 'name'}
           autoComplete="off"
           value={fields[key]}
           onChange={(event) => {
@@ -217,7 +233,7 @@ function ServerForm({ edited, all, isBusy, projectId, onAdd, onEnd }: FormProps)
           ...(edited !== undefined && edited.headers.length > 0 && { placeholder: 'Unchanged' }),
         })}
         <Button type="submit" loading={attempt.isPending}>
-          Connect
+          {edited === undefined ? 'Connect' : 'Test connection'}
         </Button>
         {edited !== undefined && <Button onClick={onEnd}>Cancel</Button>}
       </form>

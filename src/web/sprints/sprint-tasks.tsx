@@ -129,6 +129,7 @@ function AddTasksDialog(props: { sprint: api.Sprint; allTasks: api.TaskCard[]; o
           label="Tasks"
           selected={taskIds}
           options={options.map(({ id, title }) => ({ id, name: title }))}
+          none="Every open task of the project is in this sprint already, or was chosen."
           onSelect={setTaskIds}
         />
         <FormButtons
