@@ -116,7 +116,11 @@ function AuditItem({ record, named, onlyObject }: Given) {
       {changesIn(detail).map(([field, [before, after]]) => (
         <p key={field} className="wrap small">
           <span className="muted">{fieldName(field)}:</span>{' '}
-          <WithNames text={shownValue(field, before)} named={named} /> →{' '}
+          {before !== null && before !== '' && (
+            <>
+              <WithNames text={shownValue(field, before)} named={named} /> →{' '}
+            </>
+          )}
           <WithNames text={shownValue(field, after)} named={named} />
         </p>
       ))}

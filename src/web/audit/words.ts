@@ -132,6 +132,7 @@ export const actionPhrase = (action: string): string => actionPhrases[action] ??
 
 /** Words that differ from the names of their fields. */
 const fields: Record<string, string> = {
+  attention: 'waits for',
   base: 'base branch',
   costUsd: 'cost (USD)',
   changedPlan: 'changed plan',
