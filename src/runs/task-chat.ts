@@ -6,6 +6,7 @@ import { findAgent, findBuiltInAgent } from '../agents/store.ts';
 import type { App } from '../app.ts';
 import type { HandoffRow } from '../db/tables/task.ts';
 import { defaultAgentKey } from '../domain/agent.ts';
+import { costText } from '../domain/budget.ts';
 import { proofSentence } from '../domain/proof/proof.ts';
 import type { Failure, RunKind, RunStatus } from '../domain/run.ts';
 import type { TaskStatus } from '../domain/task.ts';
@@ -222,7 +223,7 @@ function runLine(run: ChatRun): string {
     agent === null ? '' : `by ${agent}`,
     startedBy === null ? '' : `started by @${startedBy}`,
     `${steps} ${steps === 1 ? 'step' : 'steps'}`,
-    costUsd === null ? '' : `$${costUsd.toFixed(2)}`,
+    costUsd === null ? '' : costText(costUsd),
     failure === null ? '' : `${failure.category}: ${failure.message}`,
     checks.length === 0 ? '' : `checks: ${checks.join(', ')}`,
   ]

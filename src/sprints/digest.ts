@@ -2,6 +2,7 @@ import type { EntityManager } from 'typeorm';
 import { modelFor } from '../agents/model.ts';
 import { findBuiltInAgent } from '../agents/store.ts';
 import type { App } from '../app.ts';
+import { costText } from '../domain/budget.ts';
 import type { Forecast } from '../domain/forecast/forecast.ts';
 import { type Failure, remedyFor } from '../domain/run.ts';
 import { taskPage } from '../domain/task.ts';
@@ -120,7 +121,7 @@ function report({ sprint, forecast }: Ending, tasks: DigestTask[], cost: number,
     `# ${sprint.name}`,
     '',
     ...(sprint.goal === '' ? [] : [sprint.goal, '']),
-    `${done.length} of ${tasks.length} tasks done. The runs cost $${cost.toFixed(2)}.`,
+    `${done.length} of ${tasks.length} tasks done. The runs cost ${costText(cost)}.`,
     '',
     ...list('Done', done.map(link)),
     ...list('Carried over', open.map(link)),

@@ -76,6 +76,11 @@ test('the comment and the check run say in one sentence what the tests prove', (
   expect(doubted).not.toMatch(/@octocat|^\/agent merge/m);
 });
 
+test('a cost of less than a cent is not shown as nothing', () => {
+  expect(wanted({ ...picture, costUsd: 0.004 }, secret).comment).toContain('under $0.01');
+  expect(wanted({ ...picture, costUsd: 0 }, secret).comment).toContain('$0.00');
+});
+
 test('a budget is shown, and a change of it is shown immediately', () => {
   const limited = wanted({ ...picture, budget: { costUsd: 8, steps: 200 } }, secret);
   expect(limited.comment).toContain('| **Budget** | $8, 200 steps per run |');

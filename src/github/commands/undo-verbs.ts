@@ -1,5 +1,6 @@
 import type { EntityManager } from 'typeorm';
 import type { App } from '../../app.ts';
+import { costText } from '../../domain/budget.ts';
 import { Refused } from '../../domain/machine.ts';
 import type { Bounds, Quote } from '../../domain/quote/quote.ts';
 import { taskPage } from '../../domain/task.ts';
@@ -68,7 +69,7 @@ function quoteText({ costUsd, minutes, mergedUnchanged, similar, reason }: Quote
       ? []
       : [`- ${what}: half of such tasks at most ${unit(bounds.p50)}, four of five at most ${unit(bounds.p80)}`];
   const lines = [
-    ...line('Cost', costUsd, (n) => `$${n.toFixed(2)}`),
+    ...line('Cost', costUsd, costText),
     ...line('Time', minutes, (n) => `${Math.ceil(n)} min`),
     ...(mergedUnchanged === null ? [] : [`- Merged unchanged: ${mergedUnchanged.n} of ${mergedUnchanged.of}`]),
   ];

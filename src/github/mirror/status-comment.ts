@@ -1,5 +1,5 @@
 import type { PullStatus } from '../../db/tables/task.ts';
-import { budgetText, type RunBudget } from '../../domain/budget.ts';
+import { budgetText, costText, type RunBudget } from '../../domain/budget.ts';
 import { type Judged, markedProof } from '../../domain/proof/proof.ts';
 import { type Failure, liveStatuses, type RunKind, type RunStatus, remedyFor } from '../../domain/run.ts';
 import { mayName } from '../../domain/settings.ts';
@@ -203,7 +203,7 @@ function factTable(task: TaskPicture, shownIn: { isPrivate: boolean }): string[]
   for (const pull of task.pulls.filter((p) => mayName(p, shownIn)))
     rows.push(['Pull request', `[${pull.repositoryName}#${pull.number}](${pull.url}) (${pull.status})`]);
   if (task.budget !== null) rows.push(['Budget', `${budgetText(task.budget)} per run`]);
-  if (task.costUsd !== null) rows.push(['Cost', `$${task.costUsd.toFixed(2)}`]);
+  if (task.costUsd !== null) rows.push(['Cost', costText(task.costUsd)]);
   return ['| | |', '| --- | --- |', ...rows.map(([name, value]) => `| **${name}** | ${cell(value)} |`)];
 }
 
@@ -275,7 +275,7 @@ function subtasks(task: TaskPicture, shownIn: { isPrivate: boolean }): string[] 
 
 function earlierRuns({ earlier }: TaskPicture): string[] {
   if (earlier.length === 0) return [];
-  const line = (run: PictureOfRun) => `- ${runText(run)}${run.costUsd === null ? '' : `, $${run.costUsd.toFixed(2)}`}`;
+  const line = (run: PictureOfRun) => `- ${runText(run)}${run.costUsd === null ? '' : `, ${costText(run.costUsd)}`}`;
   return folded(`Earlier runs (${earlier.length})`, earlier.slice(0, 20).map(line));
 }
 

@@ -1,3 +1,4 @@
+import { costText } from '../../domain/budget.ts';
 import type { CardRun } from '../api.ts';
 
 const english = new Intl.NumberFormat('en');
@@ -17,8 +18,7 @@ export function plural(count: number, noun: string): string {
 
 /** Formats a cost in US dollars; null means that the price of the model is not configured. */
 export function formatCost(cost: number | null): string {
-  if (cost === null) return 'cost unknown';
-  return cost > 0 && cost < 0.01 ? 'under $0.01' : `$${cost.toFixed(2)}`;
+  return cost === null ? 'cost unknown' : costText(cost);
 }
 
 /** Formats what a run has cost so far. The cost of a run without steps is not unknown. */

@@ -122,6 +122,11 @@ function Explanation({ readiness, isBlocked }: { readiness: MergeReadiness; isBl
           <ProblemList problems={problems} />
         </div>
       )}
+      {!isBlocked && (
+        <p className="muted">
+          “Merge when ready” leaves the merge to GitHub, which waits for the required checks and reviews.
+        </p>
+      )}
     </div>
   );
 }

@@ -40,7 +40,7 @@ export function ReviewBar(props: {
           {comments.length > 0 && ` · ${plural(comments.length, 'comment')}, not sent yet`}
         </span>
         {comments.length === 0 && takesComments(task) && (
-          <span className="muted wide-word">Select a line number to comment on that line.</span>
+          <span className="muted">Select a line number to comment on that line.</span>
         )}
         <span className="grow" />
         {end}
