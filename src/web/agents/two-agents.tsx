@@ -47,7 +47,7 @@ function Columns({ projectId, agents: [a, b] }: { projectId: string; agents: [Ag
     <div className="stack">
       <TrialsOfBoth projectId={projectId} agents={[a, b]} />
       <h3 className="strong">Settings and figures</h3>
-      <p className="muted small">The two have worked on different tasks, so these do not say which one is better.</p>
+      <p className="muted small">The two do not work on the same tasks, so these do not say which one is better.</p>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a scrollable area must be reachable with the keyboard */}
       <section className="table-frame" tabIndex={0} aria-label="Both agents">
         <table className="page-table">

@@ -1,5 +1,6 @@
 import { Button, SkeletonBox } from '@primer/react';
 import type { ReactNode } from 'react';
+import { Link } from 'react-router';
 import { errorMessage, isInaccessible, statusOf } from '../live/errors.ts';
 import { EmptyState } from './sections.tsx';
 
@@ -30,10 +31,16 @@ export function QueryResult<T>(props: {
       </EmptyState>
     );
   if (!query.error) return <Loading rows={rows} />;
+  const isMissing = statusOf(query.error) === 404;
   return (
-    <EmptyState as={isPage ? 'h1' : 'h2'} title={statusOf(query.error) === 404 ? 'Not found' : 'Could not load this'}>
+    <EmptyState as={isPage ? 'h1' : 'h2'} title={isMissing ? 'Not found' : 'Could not load this'}>
       <p className="wrap">{errorMessage(query.error)}</p>
       <Button onClick={() => void query.refetch()}>Try again</Button>
+      {isPage && isMissing && (
+        <p>
+          <Link to="/projects">Your projects</Link>
+        </p>
+      )}
     </EmptyState>
   );
 }

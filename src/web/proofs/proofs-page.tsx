@@ -49,7 +49,9 @@ function ProofsOfRepository({ repository: { id, name, projectId, url } }: { repo
         <QueryResult query={figures} rows={2}>
           {({ months, badge }) =>
             months.length === 0 ? (
-              <p className="muted">No pull request was proved here yet.</p>
+              <p className="muted">
+                No pull request of a person was proved here yet. The proofs of tasks are on the pages of the tasks.
+              </p>
             ) : (
               <>
                 <ul className="list">

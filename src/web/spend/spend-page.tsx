@@ -76,7 +76,7 @@ function SpendView({ projectId, spend }: { projectId: string; spend: Spend }) {
         <EmptyState title="No spend in this period">The cost of work in this project appears here.</EmptyState>
       ) : (
         <>
-          <Section title="By day">
+          <Section title="By day and agent">
             <Suspense fallback={<Loading rows={6} />}>
               <SpendChart spend={spend} />
             </Suspense>

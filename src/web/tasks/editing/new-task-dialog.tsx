@@ -1,6 +1,6 @@
 import { Button, Checkbox, Flash, FormControl, Textarea } from '@primer/react';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
-import { type FormEvent, type KeyboardEvent, useState } from 'react';
+import { type FormEvent, type KeyboardEvent, useRef, useState } from 'react';
 import { useNavigate, useSearchParams } from 'react-router';
 import * as api from '../../api.ts';
 import { plural } from '../../display/formats.ts';
@@ -51,7 +51,10 @@ interface FieldsProps {
 /** Shows the fields of a new task, or of several. What people write is kept until it is sent or Cancel is pressed. */
 function NewTaskForm(props: { projectId: string; isList: boolean; onClose(): void }) {
   const { projectId, isList } = props;
-  const { fields, set, titles, problem, isCreating, isStarting, onSubmit, onStart, onDiscard } = useNewTasks(props);
+  const firstField = useRef<HTMLDivElement>(null);
+  const onMissing = () => firstField.current?.querySelector<HTMLElement>('input, textarea')?.focus();
+  const tasks = useNewTasks({ ...props, onMissing });
+  const { fields, set, titles, problem, isCreating, isStarting, onSubmit, onStart, onDiscard } = tasks;
   const repositoryId = useRepositoryOf(projectId, fields);
   const createLabel = titles.length === 0 ? 'Create tasks' : `Create ${plural(titles.length, 'task')}`;
   const onKeyDown = (event: KeyboardEvent) => {
@@ -62,21 +65,31 @@ function NewTaskForm(props: { projectId: string; isList: boolean; onClose(): voi
   };
   return (
     <form className="stack" onSubmit={onSubmit} onKeyDown={onKeyDown}>
-      {problem !== '' && <Flash variant="danger">{problem}</Flash>}
-      {isList ? (
-        <FormControl required>
-          <FormControl.Label>One title per line</FormControl.Label>
-          <Textarea block rows={8} value={fields.text} onChange={(event) => set({ text: event.target.value })} />
-          <FormControl.Caption>{plural(titles.length, 'task')}, listed in this order</FormControl.Caption>
-        </FormControl>
-      ) : (
+      {problem !== '' && (
+        <Flash variant="danger" role="alert">
+          {problem}
+        </Flash>
+      )}
+      <div ref={firstField}>
+        {isList ? (
+          <FormControl required>
+            <FormControl.Label>One title per line</FormControl.Label>
+            <Textarea block rows={8} value={fields.text} onChange={(event) => set({ text: event.target.value })} />
+            <FormControl.Caption>{plural(titles.length, 'task')}, listed in this order</FormControl.Caption>
+          </FormControl>
+        ) : (
+          <TitleField instead="the description" value={fields.text} onChange={(text) => set({ text })} />
+        )}
+      </div>
+      {!isList && (
         <>
+          <Description fields={fields} set={set} />
+          {/* It comes late, from GitHub, and must not move the fields that somebody writes in. */}
           <TemplateField
             repositoryId={repositoryId}
             text={{ title: fields.text, description: fields.description }}
             onFill={({ title, description }) => set({ text: title, description })}
           />
-          <TitleAndDescription fields={fields} set={set} />
         </>
       )}
       <Assignment projectId={projectId} fields={fields} set={set} />
@@ -103,26 +116,23 @@ function useRepositoryOf(projectId: string, fields: Pick<NewTaskFields, 'reposit
   return fields.repositoryId || repositories?.find(({ isPrimary }) => isPrimary)?.id;
 }
 
-function TitleAndDescription({ fields, set }: FieldsProps) {
+function Description({ fields, set }: FieldsProps) {
   return (
-    <>
-      <TitleField instead="the description" value={fields.text} onChange={(text) => set({ text })} />
-      <FormControl>
-        <FormControl.Label>Description</FormControl.Label>
-        <Textarea
-          block
-          rows={6}
-          resize="vertical"
-          maxLength={50_000}
-          value={fields.description}
-          onChange={(event) => set({ description: event.target.value })}
-        />
-        <FormControl.Caption>
-          Describe the result you want and how to check it. Markdown is supported.
-          <span className="with-keyboard"> Press Ctrl+Enter to create and start the task.</span>
-        </FormControl.Caption>
-      </FormControl>
-    </>
+    <FormControl>
+      <FormControl.Label>Description</FormControl.Label>
+      <Textarea
+        block
+        rows={6}
+        resize="vertical"
+        maxLength={50_000}
+        value={fields.description}
+        onChange={(event) => set({ description: event.target.value })}
+      />
+      <FormControl.Caption>
+        Describe the result you want and how to check it. Markdown is supported.
+        <span className="with-keyboard"> Press Ctrl+Enter to create and start the task.</span>
+      </FormControl.Caption>
+    </FormControl>
   );
 }
 
@@ -197,11 +207,13 @@ const emptyFields: NewTaskFields = {
 interface Props {
   projectId: string;
   isList: boolean;
+  /** The title is missing. */
+  onMissing(): void;
   onClose(): void;
 }
 
 /** Manages the form for new tasks, and the requests that create and start them. */
-function useNewTasks({ projectId, isList, onClose }: Props) {
+function useNewTasks({ projectId, isList, onMissing, onClose }: Props) {
   const draft = useDraft(`${isList ? 'new tasks' : 'new task'} ${projectId}`, emptyFields);
   const { preselected } = useAgentsToChoose(projectId);
   const [problem, setProblem] = useState('');
@@ -218,7 +230,10 @@ function useNewTasks({ projectId, isList, onClose }: Props) {
   const createAndStart = useCreation({ ...requests, isStarted: true });
   const submit = (request: typeof create) => {
     if (create.isPending || createAndStart.isPending) return;
-    if (titles.length === 0) return setProblem(isList ? 'Enter at least one title.' : 'Enter a title.');
+    if (titles.length === 0) {
+      onMissing();
+      return setProblem(isList ? 'Enter at least one title.' : 'Enter a title.');
+    }
     if (titles.length > maxTasks)
       return setProblem(`You can create up to ${maxTasks} tasks at a time. This list has ${titles.length}.`);
     if (request === createAndStart && fields.owner === '') return setProblem('Select an agent to start the task.');
