@@ -50,7 +50,7 @@ function Columns({ projectId, agents: [a, b] }: { projectId: string; agents: [Ag
       <p className="muted small">The two do not work on the same tasks, so these do not say which one is better.</p>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a scrollable area must be reachable with the keyboard */}
       <section className="table-frame" tabIndex={0} aria-label="Both agents">
-        <table className="page-table">
+        <table className="page-table two-columns">
           <thead>
             <tr>
               <td />
