@@ -1,11 +1,16 @@
-import { fileURLToPath } from 'node:url';
-import type { UserConfig } from 'vite';
+import type { Plugin, UserConfig } from 'vite';
 
-// Primer brings polyfills of `:focus-visible` and of popovers, which every browser has had since April 2024.
-const noPolyfill = fileURLToPath(new URL('./frame/no-polyfill.ts', import.meta.url));
+/** Leaves out Primer's polyfills of popovers and of `:focus-visible`, which every browser has had since April 2024. */
+const withoutPolyfills: Plugin = {
+  name: 'without-polyfills',
+  enforce: 'pre',
+  resolveId: (id) => (['@oddbird/popover-polyfill/fn', 'focus-visible'].includes(id) ? '\0no-polyfill' : undefined),
+  load: (id) =>
+    id === '\0no-polyfill' ? 'export const isSupported = () => true; export const apply = () => {};' : undefined,
+};
 
 export default {
-  resolve: { alias: { '@oddbird/popover-polyfill/fn': noPolyfill, 'focus-visible': noPolyfill } },
+  plugins: [withoutPolyfills],
   build: {
     outDir: '../../dist/web',
     emptyOutDir: true,

@@ -1,3 +1,0 @@
-// Stands for the polyfill of popovers; see `vite.config.ts`.
-export const isSupported = () => true;
-export const apply = () => {};
