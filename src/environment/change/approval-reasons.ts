@@ -1,5 +1,6 @@
 import { posix } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
+import { isUsualLockOfNpm } from './npm-lock.ts';
 import type { Fetch, PackageManager } from './package-managers.ts';
 import { rangesOfNpm, rangesOfYarn } from './ranges.ts';
 import { inRequirements, linesIn, requirementFiles } from './requirements.ts';
@@ -33,15 +34,24 @@ export function isManifest(manager: PackageManager, path: string): boolean {
 /**
  * Returns the texts, by path, that a fetch gets of the change: the manifests of its own package manager and files of
  * requirements. A file that only has the name of another manager's manifest may hold a program. Requirements and JSON are
- * written again from what was parsed here, so that the package manager reads what was checked.
+ * written again from what was parsed here, so that the package manager reads what was checked. Manifests of Node lose their
+ * scripts: npm up to version 10 runs `prepare` of folders and workspaces although scripts are off.
  */
 export function textsForFetch({ manager, requirements }: Fetch, { texts }: FilesOfTree): Map<string, string> {
   const found = new Map<string, string>();
-  for (const [path, text] of texts)
-    if (manifests[manager].test(path)) found.set(path, path.endsWith('.json') ? (writtenAgain(text) ?? text) : text);
+  for (const [path, text] of texts) if (manifests[manager].test(path)) found.set(path, writtenForFetch(path, text));
   for (const path of requirementFiles(requirements, texts))
     if (texts.has(path)) found.set(path, linesIn(texts.get(path) ?? '').join('\n'));
   return found;
+}
+
+function writtenForFetch(path: string, text: string): string {
+  if (!path.endsWith('.json')) return text;
+  if (posix.basename(path) !== 'package.json') return writtenAgain(text) ?? text;
+  const manifest = objectIn(text);
+  if (manifest === undefined) return text;
+  const { scripts: _, ...others } = manifest;
+  return `${JSON.stringify(others, null, 2)}\n`;
 }
 
 const node = String.raw`\.npmrc`;
@@ -121,6 +131,7 @@ const inManifests: Record<PackageManager, Judge> = {
       (path) => `${path}: what it says before the packages changes, and can choose the program that installs`,
     ),
     ...matching(change, /(^|\/)pnpm-lock\.yaml$/, /\btype["']?\s*:\s*(!!str\s*)?["']?git\b/, fromGit),
+    ...archivesOfGit(base, change).map((path) => `${path}: ${fromGit}`),
     ...[...change.oids.keys()]
       .filter((path) => pnpmCode.test(path))
       .map((path) => `${path}: it is code that decides what pnpm installs`),
@@ -150,7 +161,7 @@ function inLocksOfNpm(base: FilesOfTree, change: FilesOfTree): string[] {
     if (!/(^|\/)(package-lock|npm-shrinkwrap)\.json$/.test(path)) return [];
     const lock = writtenAgain(text);
     if (lock === undefined) return base.oids.get(path) === change.oids.get(path) ? [] : [`${path}: it cannot be read`];
-    return /"(resolved|version)": "(git[+:]|github:|ssh:)/.test(lock) ? [`${path}: ${fromGit}`] : [];
+    return isUsualLockOfNpm(JSON.parse(lock)) ? [] : [`${path}: ${fromGit}`];
   });
 }
 
@@ -222,6 +233,18 @@ function beforePackages(text: string): string {
   const documents = text.split(/^---/m);
   if (documents.length === 1) return '';
   return documents.length === 3 && documents[0] === '' ? (documents[1] ?? '') : text;
+}
+
+/** A line that names an archive of a git host, or could do so in another way. */
+const archiveOfGit = /https:\/\/(codeload\.github\.com|gitlab\.com|bitbucket\.org)\/|\bgitHosted\b|\\/;
+
+/** Names lock files of pnpm with new archives of git hosts. Some versions before 7.24 run the scripts of such packages. */
+function archivesOfGit(base: FilesOfTree, change: FilesOfTree): string[] {
+  const isLock = ([path]: [string, string]) => posix.basename(path) === 'pnpm-lock.yaml';
+  return [...change.texts].filter(isLock).flatMap(([path, text]) => {
+    const before = new Set(base.texts.get(path)?.split('\n'));
+    return text.split('\n').some((line) => archiveOfGit.test(line) && !before.has(line)) ? [path] : [];
+  });
 }
 
 function matching({ texts }: FilesOfTree, path: RegExp, pattern: RegExp, why: string): string[] {

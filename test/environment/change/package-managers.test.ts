@@ -98,6 +98,7 @@ const berry = (resolution: string, more = '') =>
 const range = (written: string, field = 'dependencies') => ({
   'package.json': JSON.stringify({ [field]: { a: written } }),
 });
+const lockOf = (entry: object) => JSON.stringify({ packages: { 'node_modules/a': { version: '1.0.0', ...entry } } });
 const locked = (...packages: object[]) =>
   JSON.stringify({ packages: packages.map((each) => ({ name: 'acme/tool', ...each })), 'packages-dev': [] });
 const dist = { type: 'zip', url: 'https://example.org/a.zip' };
@@ -108,6 +109,14 @@ test.each([
     { 'package.json': '{"dependencies":{"a":"1"}}', 'package-lock.json': '{"resolved": "https://example.org/a.tgz"}' },
   ],
   ['npm ci', { 'src/index.js': 'x', 'pip.conf': 'x', '.yarnrc.yml': 'x' }],
+  ...[
+    lockOf({ resolved: 'https://registry.example.org/a/-/a-1.0.0.tgz', bin: { version: 'bin/version.js' } }),
+    lockOf({ resolved: 'https://gitlab.com/api/v4/projects/1/packages/npm/a/-/a-1.0.0.tgz' }),
+    lockOf({ resolved: 'packages/a', link: true }),
+    lockOf({ resolved: 'file:packages/a', requires: { b: 'npm:@c/d@^1', e: '>=1, <2', f: '*' } }),
+    lockOf({ from: '@a/b@^1.0.0', resolved: false, optionalDependencies: { '@a/c': 'latest' } }),
+  ].map((lock): [string, Record<string, string>] => ['npm ci', { 'package-lock.json': lock }]),
+  ['pnpm install', { 'pnpm-lock.yaml': 'resolution: {tarball: https://registry.example.org/a.tgz}' }],
   ['yarn', { 'yarn.lock': berry('a@npm:1.0.0') }],
   ['yarn', { 'yarn.lock': berry('typescript@patch:typescript@npm%3A5.1.0#optional!builtin<compat/typescript>') }],
   ...[
@@ -144,6 +153,32 @@ test.each([
   ['npm ci', { 'package.json': '{"packageManager":"npm@https://example.org/x.js"}' }, /"packageManager"/],
   ['npm ci', { 'package.json': '{"a":' }, /cannot be read/],
   ['npm ci', { 'package-lock.json': '{"resolved": "git+ssh://git@example.org/a.git#0"}' }, /git repository/],
+  ...[
+    { resolved: 'u/r#0' },
+    { resolved: 'packages/a' },
+    { resolved: 'git@github.com:u/r.git', link: true },
+    { from: 'a@github:u/r' },
+    { version: 'gitlab:u/r#0' },
+    { dependencies: { b: 'u/r' } },
+    { optionalDependencies: { b: { version: 'bitbucket:u/r' } } },
+    { resolved: 'git@github.com:u/r.git#0' },
+    { resolved: 'https://github.com/u/r.git#0' },
+    { resolved: 'https://WWW.github.com:443/u/r' },
+    { resolved: 'https://gitlab.com/u/r#0' },
+    { resolved: ' https://github.com/u/r' },
+    { peerDependencies: { b: 'git+ssh://git@example.org/b.git' } },
+  ].map((entry): [string, Record<string, string>, RegExp] => [
+    'npm ci',
+    { 'package-lock.json': lockOf(entry) },
+    /^package-lock\.json: .*git repository/,
+  ]),
+  ...['tarball: https://codeload.github.com/u/r/tar.gz/0', 'gitHosted: true', 'tarball: "https:\\x2f/x"'].map(
+    (part): [string, Record<string, string>, RegExp] => [
+      'pnpm install',
+      { 'pnpm-lock.yaml': `resolution: {${part}}` },
+      /^pnpm-lock\.yaml: .*git repository/,
+    ],
+  ),
   ['pnpm install', { 'package.json': '{"pnpm":{"overrides":{}}}' }, /"pnpm"/],
   ['pnpm install', { 'pnpm-workspace.yaml': 'configDependencies: {}' }, /^pnpm-workspace\.yaml: /],
   ['pnpm install', { 'pnpm-lock.yaml': 'resolution: {commit: 0, repo: x, type: git}' }, /git repository/],
@@ -273,7 +308,7 @@ test('a package manager reads what was checked, and not the file', () => {
     'r.txt':
       '# coding: utf-7\n# a +AAo-b @ https://example.org/b.tar.gz\na[x]==1 \\\r\n  --hash=sha256:00 # c\n-c c.txt',
     'c.txt': '# \\\nb<2\n',
-    'package.json': '\uFEFF{"a": 1, "b": {"c": 1, "c": 2}, "\\u0061": 3}',
+    'package.json': '\uFEFF{"a": 1, "b": {"c": 1, "c": 2}, "\\u0061": 3, "\\u0073cripts": {"prepare": "./x"}}',
     'go.mod': 'module a // b\n',
   });
   const read = ['pip install -r r.txt', 'npm ci', 'go mod download'].flatMap(fetchesOf);
