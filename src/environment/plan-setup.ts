@@ -86,7 +86,7 @@ export async function planSetup(
   commit: string,
   known: OpenSecret[],
 ): Promise<SetupPlan> {
-  const all = chosenOf(settings, await checkout.files(commit));
+  const all = await chosenOf(settings, await checkout.files(commit));
   const isDetected = settings.setup.length === 0;
   const { commands, unknown } = await commandsOf(settings.setup, all, { checkout, commit });
   const secrets = [...new Set(settings.secrets)].map((name) => secretNamed(known, name));

@@ -172,7 +172,7 @@ async function tryCommit(
     report.show(setup);
     const fresh = await openCleanSandbox(environment, await checkout.treeOf(commit));
     try {
-      const chosen = chosenOf(settings, files);
+      const chosen = await chosenOf(settings, files);
       const detected = await detectSetup(chosen.keys(), await readManifest(checkout, commit));
       const isListed = !plan.isDetected && settings.setup !== 'none';
       const unlisted = isListed ? await missingPrograms(detected.commands, fresh.machine, fresh.signal) : [];

@@ -13,11 +13,31 @@ export interface Cone {
 
 export function coneOf(given: string[]): Cone {
   const all = new Set(given);
-  const isInAnother = (path: string) => parentsOf(path).some((parent) => all.has(parent));
+  const isInAnother = belowAny(given);
   const folders = [...all].filter((folder) => !isInAnother(folder)).sort();
   const above = new Set(['', ...folders.flatMap(parentsOf)]);
   const holds = (folder: string) => all.has(folder) || isInAnother(folder);
   return { folders, holds, has: (path) => above.has(path.slice(0, Math.max(0, path.lastIndexOf('/')))) || holds(path) };
+}
+
+/**
+ * Returns whether a path lies below one of these. The time hardly depends on how deep it is: whoever writes a change may put
+ * thousands of files below two thousand folders.
+ */
+export function belowAny(paths: Iterable<string>): (path: string) => boolean {
+  // What lies below a path follows it directly in this order.
+  const roots: string[] = [];
+  for (const root of Array.from(paths, (path) => `${path}/`).sort())
+    if (roots.length === 0 || !root.startsWith(roots.at(-1) as string)) roots.push(root);
+  return (path) => {
+    let [low, high] = [0, roots.length];
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if ((roots[middle] as string) < path) low = middle + 1;
+      else high = middle;
+    }
+    return low > 0 && path.startsWith(roots[low - 1] as string);
+  };
 }
 
 /** Returns the folders above a path, without the root. */

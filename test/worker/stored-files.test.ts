@@ -44,6 +44,19 @@ test('packing and unpacking 100 MB holds the event loop for no longer than a mom
   expect(most).toBeLessThan(150); // As one text it took 400 ms and more.
 });
 
+test('deletions below thousands of folders hold the event loop for no longer than a moment', async () => {
+  const deep = `${'a/'.repeat(1900)}`;
+  const paths = Array.from({ length: 3000 }, (_, i) => `${deep}${i}`);
+  const packs = [
+    await pack(...paths.map((path) => file(path, 'one'))),
+    await pack(...paths.map((path) => file(path, null))),
+  ];
+  const most = await longestBlock(async () => {
+    expect((await unpackFiles(packs))['']).toHaveLength(paths.length);
+  });
+  expect(most).toBeLessThan(300); // Looking up each folder of each path took 20 s.
+});
+
 test('a turn without changes stores nothing', async () => {
   expect(await packFiles({ '': [], repo_2: [] })).toBeNull();
 });

@@ -56,7 +56,7 @@ export async function setUpChange(environment: Environment, place: Place): Promi
   const { plan, context } = environment;
   const { tree, work, confinement } = place;
   const { checkout, settings, note } = context;
-  const files = chosenOf(settings, await checkout.files(tree), await checkout.files(plan.commit));
+  const files = await chosenOf(settings, await checkout.files(tree), await checkout.files(plan.commit));
   if (isSame(await cacheFilesIn(files, settings.cache), plan.files)) {
     await environment.placeInto(work, confinement);
     await confinement.own(work);
@@ -99,7 +99,7 @@ async function fetchAndBuild(
 ): Promise<ChangeSetUp> {
   const { plan, context } = environment;
   const fetches = commands.flatMap(fetchesOf);
-  const base = chosenOf(context.settings, await context.checkout.files(plan.commit));
+  const base = await chosenOf(context.settings, await context.checkout.files(plan.commit));
   const trees = { base, change: files };
   const read = await readManifests(context.checkout, trees, fetches).catch(approvalNeeded);
   // Set-up of the base fails even with its network, so an approval would gain nothing.

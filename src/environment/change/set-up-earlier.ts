@@ -32,7 +32,7 @@ export async function setUpEarlier(
   for (const each of [work, `${work}.home`]) await mkdir(each, { recursive: true, mode: 0o755 });
   const tree = await checkout.treeOf(plan.commit);
   await checkout.export(tree, work);
-  const files = chosenOf(settings, await checkout.files(tree), await checkout.files(trusted.commit));
+  const files = await chosenOf(settings, await checkout.files(tree), await checkout.files(trusted.commit));
   const commands = plan.commands.map(({ command }) => command);
   const ranIn = async (confinement: Confinement) => {
     for (const each of [work, `${work}.home`]) await confinement.own(each);

@@ -5,6 +5,7 @@ import type { App } from '../../app.ts';
 import { RunFailed } from '../../domain/run.ts';
 import { coneOf } from '../../git/cone.ts';
 import type { Checkout, Remote } from '../../git/engine.ts';
+import { inPortions } from '../../git/work-tree/tree-files.ts';
 import { settingsFile } from '../../repositories/settings/repository-settings.ts';
 import type { RepositorySettings } from '../../repositories/settings/schema.ts';
 import { hostsOf } from '../command-access.ts';
@@ -169,10 +170,18 @@ export async function assertFoldersExist(
  * Returns those of a tree's files that its checkout has: all, or those inside the chosen folders and those that `base` does
  * not have.
  */
-export function chosenOf<T>({ checkout: { paths } }: Chosen, files: Map<string, T>, base = files): Map<string, T> {
+export async function chosenOf<T>(
+  { checkout: { paths } }: Chosen,
+  files: Map<string, T>,
+  base = files,
+): Promise<Map<string, T>> {
   if (paths.length === 0) return files;
   const cone = coneOf(paths);
-  return new Map([...files].filter(([path]) => cone.has(path) || !base.has(path)));
+  const chosen = new Map<string, T>();
+  await inPortions(files, ([path, file]) => {
+    if (cone.has(path) || !base.has(path)) chosen.set(path, file);
+  });
+  return chosen;
 }
 
 /** Writes what the agent should know about its files; empty if it has all of them. */

@@ -94,14 +94,16 @@ export async function foldersOf(base: Map<string, TreeEntry>): Promise<Set<strin
   return folders;
 }
 
-/** Items handled before yielding to the event loop. They take a few milliseconds. */
-const portion = 5000;
+/** After this time, the event loop has its turn. */
+const portionMs = 5;
 
 /** Calls `look` for each item, of which there may be hundreds of thousands, and yields to the event loop regularly. */
 export async function inPortions<T>(things: Iterable<T>, look: (thing: T) => void): Promise<void> {
-  let looked = 0;
+  let end = performance.now() + portionMs;
   for (const thing of things) {
     look(thing);
-    if (++looked % portion === 0) await setImmediate();
+    if (performance.now() < end) continue;
+    await setImmediate();
+    end = performance.now() + portionMs;
   }
 }

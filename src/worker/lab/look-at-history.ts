@@ -165,7 +165,7 @@ async function candidateOf(
 
 /** Identifies the files that decide about set-up at a commit. */
 async function groupOf(checkout: Checkout, settings: RepositorySettings, commit: string): Promise<string> {
-  const files = await cacheFilesIn(chosenOf(settings, await checkout.files(commit)), settings.cache);
+  const files = await cacheFilesIn(await chosenOf(settings, await checkout.files(commit)), settings.cache);
   const sorted = [...files].sort(([a], [b]) => (a < b ? -1 : 1));
   return createHash('sha256').update(JSON.stringify(sorted)).digest('hex').slice(0, 16);
 }

@@ -1,5 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 import type { EntityManager } from 'typeorm';
+import { belowAny } from '../../git/cone.ts';
 import { blobsOf } from '../../git/diff.ts';
 import type { Checkout } from '../../git/engine.ts';
 import { droppedStep } from '../../runs/journal.ts';
@@ -120,10 +121,7 @@ export async function unpackFiles(packs: Buffer[]): Promise<ChangedFiles> {
  * delete something else.
  */
 function withoutHidden(files: Map<string, RestoredFile>): RestoredFile[] {
-  const isBelowFile = (path: string) => {
-    for (let at = path.lastIndexOf('/'); at > 0; at = path.lastIndexOf('/', at - 1))
-      if (files.get(path.slice(0, at))?.content != null) return true;
-    return false;
-  };
+  const kept = [...files.values()].filter(({ content }) => content !== null);
+  const isBelowFile = belowAny(kept.map(({ path }) => path));
   return [...files.values()].filter(({ path, content }) => content !== null || !isBelowFile(path));
 }

@@ -166,13 +166,19 @@ export function isStillSearched(old: string, path: string, searched: Searched): 
   if (searched.runsMochaInOneFolder) return false;
   // unittest looks only into packages.
   if (!searched.runsUnittest || !path.endsWith('.py')) return true;
-  return withParents(to).every((folder) => searched.isFile(`${folder}/__init__.py`));
+  const packages = withParents(to);
+  return packages.length < maxDepth && packages.every((folder) => searched.isFile(`${folder}/__init__.py`));
 }
 
-/** Returns a folder and those above it, apart from the root. */
+/** Nobody keeps tests deeper. Looking up thousands of long paths for each file would take seconds. */
+const maxDepth = 100;
+
+/** Returns a folder and those above it, from the one in the root on, at most `maxDepth`. */
 function withParents(folder: string): string[] {
   const found: string[] = [];
-  for (let end = folder.length; end > 0; end = folder.lastIndexOf('/', end - 1)) found.push(folder.slice(0, end));
+  const whole = `${folder}/`;
+  for (let end = whole.indexOf('/'); end > 0 && found.length < maxDepth; end = whole.indexOf('/', end + 1))
+    found.push(whole.slice(0, end));
   return found;
 }
 
