@@ -1,9 +1,10 @@
 import type { Checkout } from '../../git/engine.ts';
+import { inPortions } from '../../git/work-tree/tree-files.ts';
 import { apart } from '../../threads/apart.ts';
 import { OverLimit } from '../../threads/start-thread.ts';
 import { decidesByName, isConfiguration, isManifest } from './approval-reasons.ts';
 import type { ForFetch, Manifests } from './judge-manifests.ts';
-import type { Fetch } from './package-managers.ts';
+import type { Fetch, PackageManager } from './package-managers.ts';
 import { maxRequirements } from './requirements.ts';
 
 /** The most bytes of one file that is read for fetches. */
@@ -12,6 +13,8 @@ const maxBytes = 5_000_000;
 const maxTotalBytes = 20_000_000;
 /** The most manifests of a tree, and the most other files of a fetch. */
 const maxFiles = 3000;
+/** The most fetches. Set-up that was detected has fewer. */
+const maxFetches = 60;
 const readAtOnce = 4;
 
 /** Ordinary manifests take milliseconds, and the largest lock files a second. */
@@ -29,6 +32,8 @@ export interface FilesForFetches {
   base: Map<string, string>;
   change: Map<string, string>;
   manifests: Manifests;
+  /** The files that a fetch gets besides manifests: configurations of the base, and patches of the change. */
+  others: Map<PackageManager, [path: string, oid: string][]>;
   /** The contents of everything that a fetch may get, by id. */
   contents: Map<string, Buffer>;
 }
@@ -42,7 +47,10 @@ export async function readManifests(
   trees: { base: Entries; change: Entries },
   fetches: Fetch[],
 ): Promise<FilesForFetches> {
-  const [base, change] = [regularIn(trees.base), regularIn(trees.change)];
+  const last = fetches[maxFetches]?.command.slice(0, 200);
+  if (last !== undefined)
+    throw tooLarge(last, `with it, set-up has more than ${maxFetches} commands that fetch packages`);
+  const [base, change] = [await regularIn(trees.base), await regularIn(trees.change)];
   const reader = readerOf(checkout);
   const manifests: Manifests = { base: new Map(), change: new Map(), contents: new Map() };
   const managers = [...new Set(fetches.map(({ manager }) => manager))];
@@ -56,23 +64,24 @@ export async function readManifests(
     [change, manifests.change],
     [base, manifests.base],
   ] as const) {
-    await take(oids, into, [...oids.keys()].filter(isOfAny(isManifest)).filter(isOwn));
+    await take(oids, into, await pathsIn(oids, (path) => isOfAny(isManifest)(path) && isOwn(path)));
     await readRequirements(fetches, reader.contents, oids, (paths) => take(oids, into, paths));
   }
   manifests.contents = new Map(reader.contents);
-  for (const path of new Set([...base.keys(), ...change.keys()].filter(isOfAny(decidesByName))))
-    for (const [oids, into] of [
-      [base, manifests.base],
-      [change, manifests.change],
-    ] as const)
-      if (oids.has(path)) into.set(path, oids.get(path) ?? '');
-  const files: FilesForFetches = { base, change, manifests, contents: reader.contents };
+  for (const [oids, into] of [
+    [base, manifests.base],
+    [change, manifests.change],
+  ] as const)
+    for (const path of await pathsIn(oids, isOfAny(decidesByName))) into.set(path, oids.get(path) ?? '');
+  const files: FilesForFetches = { base, change, manifests, others: new Map(), contents: reader.contents };
   const reasons = await judged(files, judging.call('reasonsIn', fetches, manifests));
   if (reasons.length > 0) throw new SetupNeedsApproval(reasons);
-  for (const { manager } of fetches) await reader.read(otherFiles(manager, files));
-  const changed = fetches
-    .flatMap(({ manager }) => otherFiles(manager, files))
-    .filter(([path, oid]) => isPatch(path) && base.get(path) !== oid);
+  for (const manager of managers) {
+    const others = await otherFiles(manager, files);
+    await reader.read(others);
+    files.others.set(manager, others);
+  }
+  const changed = [...files.others.values()].flat().filter(([path, oid]) => isPatch(path) && base.get(path) !== oid);
   const patches = [...new Map(changed)].map(([path, oid]): [string, Buffer] => [
     path,
     reader.contents.get(oid) ?? Buffer.alloc(0),
@@ -91,13 +100,25 @@ export function readForFetch(fetch: Fetch, files: FilesForFetches): Promise<ForF
   return judged(files, judging.call('readForFetch', fetch, files.manifests));
 }
 
-/** Returns the files that a fetch gets besides manifests: configurations of the base, and patches of the change. */
-export function otherFiles(manager: Fetch['manager'], { base, change }: FilesForFetches): [string, string][] {
+async function otherFiles(
+  manager: PackageManager,
+  { base, change }: Pick<FilesForFetches, 'base' | 'change'>,
+): Promise<[string, string][]> {
   const takesPatches = /^(pnpm|yarn)$/.test(manager);
-  return [
-    ...[...base].filter(([path]) => isConfiguration(manager, path) && isOwn(path)),
-    ...[...change].filter(([path]) => takesPatches && isPatch(path) && isOwn(path)),
-  ];
+  const of = (oids: Map<string, string>, paths: string[]) =>
+    paths.map((path): [string, string] => [path, oids.get(path) ?? '']);
+  const configurations = await pathsIn(base, (path) => isConfiguration(manager, path) && isOwn(path));
+  const patches = takesPatches ? await pathsIn(change, (path) => isPatch(path) && isOwn(path)) : [];
+  return [...of(base, configurations), ...of(change, patches)];
+}
+
+/** Returns the paths of a kind. There may be half a million of others. */
+export async function pathsIn(files: Map<string, unknown>, isOfKind: (path: string) => boolean): Promise<string[]> {
+  const found: string[] = [];
+  await inPortions(files.keys(), (path) => {
+    if (isOfKind(path)) found.push(path);
+  });
+  return found;
 }
 
 const isPatch = (path: string) => path.endsWith('.patch');
@@ -107,9 +128,12 @@ export function isOwn(path: string): boolean {
   return !/(^|\/)(node_modules|vendor)\//.test(path);
 }
 
-function regularIn(entries: Entries): Map<string, string> {
-  const regular = [...entries].filter(([, { mode }]) => mode.startsWith('100'));
-  return new Map(regular.map(([path, { oid }]) => [path, oid]));
+async function regularIn(entries: Entries): Promise<Map<string, string>> {
+  const regular = new Map<string, string>();
+  await inPortions(entries, ([path, { mode, oid }]) => {
+    if (mode.startsWith('100')) regular.set(path, oid);
+  });
+  return regular;
 }
 
 /** Reads files of requirements as far as they refer to each other. Each of them is parsed once. */

@@ -16,7 +16,7 @@ import { type Fetch, fetchesOf, fromCaches, startsNothing, whileFetching } from 
 import {
   type FilesForFetches,
   isOwn,
-  otherFiles,
+  pathsIn,
   readForFetch,
   readManifests,
   SetupNeedsApproval,
@@ -249,11 +249,11 @@ async function writeFiles(
     }
   };
   for (const [path, text] of texts) await write(path, text);
-  for (const [path, oid] of otherFiles(manager, files)) await write(path, files.contents.get(oid) ?? '');
+  for (const [path, oid] of files.others.get(manager) ?? []) await write(path, files.contents.get(oid) ?? '');
   if (manager !== 'cargo') return;
   // Cargo only looks whether its targets exist.
-  const targets = [...files.change.keys()].filter((path) => path.endsWith('.rs') && isOwn(path)).slice(0, maxTargets);
-  for (const path of targets) await write(path, '');
+  const targets = await pathsIn(files.change, (path) => path.endsWith('.rs') && isOwn(path));
+  for (const path of targets.slice(0, maxTargets)) await write(path, '');
 }
 
 /**

@@ -4,6 +4,7 @@ import { isProgram } from '../../domain/proof/reading-code.ts';
 import { isUsualTestFile } from '../../domain/proof/tests/test-files.ts';
 import { blobsOf } from '../../git/diff.ts';
 import type { Change, Checkout } from '../../git/engine.ts';
+import { inPortions } from '../../git/work-tree/tree-files.ts';
 import { batchesOf, judging, unlessTooSlow } from './contents.ts';
 
 const maxChanges = 60;
@@ -80,16 +81,18 @@ export async function changedHelpers(
 ): Promise<string[]> {
   const { checkout, base, testsAmong } = given;
   const all = await checkout.files(base);
-  const older = new Set([...all.keys()].filter(isProgram).map(importPathOf));
+  const older = new Set<string>();
+  const files: { path: string; oid: string }[] = [];
+  await inPortions(all, ([path, { mode, oid }]) => {
+    if (isProgram(path)) older.add(importPathOf(path));
+    if (mode !== submodule && mayNamePrograms(path)) files.push({ path, oid });
+  });
   const changed = codeIn(given).filter(({ path, oldMode }) => oldMode !== absent || older.has(importPathOf(path)));
   if (changed.length < 2) return [];
-  const files = [...all]
-    .filter(([path, { mode }]) => mode !== submodule && mayNamePrograms(path))
-    .map(([path, { oid }]) => ({ path, oid }));
-  const near = nearest(
+  const near = await nearest(
     files,
     changed.map(({ path }) => path),
-  ).slice(0, maxFiles);
+  );
   const isNamed = await testsAmong(near.map(({ path }) => path));
   // Where .deckhand.yml does not name all tests, the others are no ordinary code either.
   const isTest = (path: string) => isNamed(path) || isUsualTestFile(path);
@@ -102,14 +105,16 @@ export async function changedHelpers(
 
 const tooLong = 'the files take too long to find out which of them only tests use';
 
-/** Sorts files by how many of their folders they share with one of these paths. */
-function nearest<File extends { path: string }>(files: File[], paths: string[]): File[] {
+/** Returns the files that share the most folders with one of these paths, at most `maxFiles`. */
+async function nearest<File extends { path: string }>(files: File[], paths: string[]): Promise<File[]> {
   const folders = new Set(paths.flatMap(foldersOf));
-  const counted = files.map((file) => ({
-    file,
-    count: foldersOf(file.path).filter((folder) => folders.has(folder)).length,
-  }));
-  return counted.sort((a, b) => b.count - a.count).map(({ file }) => file);
+  const byCount: File[][] = [];
+  await inPortions(files, (file) => {
+    const count = foldersOf(file.path).filter((folder) => folders.has(folder)).length;
+    byCount[count] ??= [];
+    byCount[count].push(file);
+  });
+  return byCount.reverse().flat().slice(0, maxFiles);
 }
 
 /** Returns the folders in which a file is, from the root on. */

@@ -1,5 +1,4 @@
 import { createHash } from 'node:crypto';
-import { setImmediate as breathe } from 'node:timers/promises';
 import type { EntityManager } from 'typeorm';
 import type { Judged } from '../../domain/proof/proof.ts';
 import type { Checkout } from '../../git/engine.ts';
@@ -39,14 +38,12 @@ export function lookUpProof(
   return journal.once(knownStep, async () => {
     const { branch, settings } = placed;
     const base = await baseOfChange({ ...placed, checkout, retrying });
-    const [before, after] = [await checkout.files(base), await checkout.files(branch.from)];
-    const isTest = await testFilesAmong({ settings }, [...new Set([...before.keys(), ...after.keys()])]);
-    const changed = [...new Set([...before.keys(), ...after.keys()])].filter(
-      (path) => idOf(before.get(path)) !== idOf(after.get(path)),
-    );
+    const changed = (await checkout.changes(base, branch.from)).map(({ path }) => path);
+    const isTest = await testFilesAmong({ settings }, changed);
     // Code of strangers runs without submodules and files in Git LFS.
     const isForeign = ask.isFork || ask.isForeign === true;
-    const fingerprint = await fingerprintOf([before, after], { settings, isForeign });
+    const trees = [await checkout.treeOf(base), await checkout.treeOf(branch.from)];
+    const fingerprint = fingerprintOf(trees, { settings, isForeign });
     // A person who asks wants to know what the tests do now.
     const found = isAsked ? undefined : await findKnownProof(em, ask.repositoryId, fingerprint);
     const commits = await checkout.commitsSince(base, branch.from, maxJudgedCommits + 1);
@@ -62,28 +59,14 @@ export function lookUpProof(
   });
 }
 
-const idOf = (file: { mode: string; oid: string } | undefined) => file && `${file.mode} ${file.oid}`;
-
-/** Files that are hashed before other work of the worker goes on. */
-const filesInARow = 5000;
-
 /**
- * Identifies everything that decides about a proof: the settings, whether it is code of a stranger, and the files of both sides. A
+ * Identifies everything that decides about a proof: the settings, whether it is code of a stranger, and all files of both sides. A
  * program may read any of them, whatever its name.
  */
-async function fingerprintOf(
-  sides: Awaited<ReturnType<Checkout['files']>>[],
+function fingerprintOf(
+  trees: string[],
   { settings, isForeign }: Pick<Placed, 'settings'> & { isForeign: boolean },
-): Promise<string> {
-  const hash = createHash('sha256').update(JSON.stringify(decidingSettings(settings)));
-  if (isForeign) hash.update('foreign');
-  for (const files of sides) {
-    // Otherwise a file could be taken for one of the other side. No path begins with NUL.
-    hash.update('\0side\n');
-    for (const [i, path] of [...files.keys()].sort().entries()) {
-      hash.update(`${path}\0${idOf(files.get(path))}\n`);
-      if (i % filesInARow === filesInARow - 1) await breathe();
-    }
-  }
-  return hash.digest('base64url');
+): string {
+  const deciding = [trees, isForeign, decidingSettings(settings)];
+  return createHash('sha256').update(JSON.stringify(deciding)).digest('base64url');
 }

@@ -12,7 +12,9 @@ async function fingerprintOf(after: Files, checks: string[]): Promise<string> {
   const checkout = {
     mergeBases: async () => ['base'],
     commitsSince: async () => [],
-    files: async (commit: string) => new Map(Object.entries(commit === 'base' ? before : after)),
+    changes: async () => Object.keys(after).map((path) => ({ path })),
+    // The id of a tree depends on all files in it.
+    treeOf: async (commit: string) => JSON.stringify(commit === 'base' ? before : after),
   };
   const settings = { ...noSettings, checks };
   const placed = { branch: { from: 'head' }, baseHead: 'base', settings };

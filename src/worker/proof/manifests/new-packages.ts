@@ -1,5 +1,6 @@
 import { blobsOf } from '../../../git/diff.ts';
 import type { Change, Checkout } from '../../../git/engine.ts';
+import { inPortions } from '../../../git/work-tree/tree-files.ts';
 import { judging, unlessTooSlow } from '../contents.ts';
 
 /** Files that make several packages of a repository a workspace, in which each can import the others by their names. */
@@ -23,10 +24,11 @@ export async function packagesInPlaceOfOthers(checkout: Checkout, files: Files, 
   const all = packages.map(({ path }) => path);
   const contents = await blobsOf(checkout, packages, 'new', maxBytes);
   const texts = packages.map(({ path, newOid }): [string, Buffer] => [path, contents.get(newOid) ?? Buffer.alloc(0)]);
-  const manifests = await read(checkout, nearest(files, manifest).slice(0, maxManifests), maxBytes);
-  const isWorkspace = nearest(files, workspace).length > 0 || manifests.some((text) => text.includes('"workspace'));
+  const manifests = await read(checkout, (await nearest(files, manifest)).slice(0, maxManifests), maxBytes);
+  const isWorkspace =
+    (await nearest(files, workspace)).length > 0 || manifests.some((text) => text.includes('"workspace'));
   if (!isWorkspace) return [];
-  const paths = nearest(files, lock);
+  const paths = await nearest(files, lock);
   const locks = await read(checkout, paths.slice(0, maxLocks), maxLockBytes);
   const areRead = locks.length === paths.length;
   const taken = judging.call('packagesInPlaceOfOthers', texts, manifests, areRead ? locks : undefined);
@@ -34,11 +36,15 @@ export async function packagesInPlaceOfOthers(checkout: Checkout, files: Files, 
 }
 
 /** Returns the ids of files with such names, those nearest to the root first. */
-function nearest(files: Files, name: RegExp): string[] {
-  return [...files]
-    .filter(([path, { mode }]) => mode.startsWith('100') && name.test(path))
-    .sort(([a], [b]) => a.split('/').length - b.split('/').length)
-    .map(([, { oid }]) => oid);
+async function nearest(files: Files, name: RegExp): Promise<string[]> {
+  const byDepth: string[][] = [];
+  await inPortions(files, ([path, { mode, oid }]) => {
+    if (!mode.startsWith('100') || !name.test(path)) return;
+    const depth = path.split('/').length;
+    byDepth[depth] ??= [];
+    byDepth[depth].push(oid);
+  });
+  return byDepth.flat();
 }
 
 async function read(checkout: Checkout, oids: string[], most: number): Promise<Buffer[]> {
