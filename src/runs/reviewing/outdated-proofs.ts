@@ -56,9 +56,14 @@ export async function isOutdated(em: EntityManager, { repositoryId, number }: Pu
   return rows.length > 0;
 }
 
+/** SQL: a proof about another base branch, or about this head while the pull request has had another one in between. */
+const isElsewhere = `(p.base_branch <> $4 or p.head_sha = $3 and exists (select from pull_proofs n
+  where n.repository_id = p.repository_id and n.number = p.number and n.created_at > p.created_at))`;
+
 /**
- * Stores that a head was made by a run of a task, so that it is proved only if somebody asks. A proof that is outdated, or about
- * another base branch, says so. One that somebody asked for and that counts stays as it is.
+ * Stores that a head was made by a run of a task, so that it is proved only if somebody asks. A proof says so that is outdated,
+ * about another base branch, or from the time before the pull request had another head, because comparisons look at the latest
+ * proof only. One that somebody asked for and that counts stays as it is.
  */
 export async function leaveToPeople(
   em: EntityManager,
@@ -67,10 +72,10 @@ export async function leaveToPeople(
 ): Promise<void> {
   await em.query(
     `update pull_proofs p set own_head = $3, check_shown = null,
-       outdated_reason = case when p.outdated_reason is not null or p.base_branch <> $4 then $5 end
+       outdated_reason = case when p.outdated_reason is not null or ${isElsewhere} then $5 end
      where p.repository_id = $1 and p.number = $2
-       and (p.outdated_reason is not null or p.base_branch <> $4 or p.head_sha <> $3)
-       and (p.own_head is distinct from $3 or p.outdated_reason <> $5 or p.outdated_reason is null and p.base_branch <> $4)`,
+       and (p.outdated_reason is not null or p.head_sha <> $3 or ${isElsewhere})
+       and (p.own_head is distinct from $3 or p.outdated_reason <> $5 or p.outdated_reason is null and ${isElsewhere})`,
     [repositoryId, number, headSha, base, askAgain],
   );
 }

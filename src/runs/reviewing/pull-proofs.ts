@@ -162,7 +162,8 @@ const maxOfHead = 200;
 
 /**
  * Returns the proofs of a head in all pull requests that had it. Those that may forbid a merge come first, and those of strangers
- * last: of these, the ones that wait, and whose base branch requires the check or was not looked at.
+ * last: of these, the ones that wait, and whose base branch requires the check or was not looked at. Of the others, those come first
+ * that were required, because many closed ones may be from a time when nothing was.
  */
 export async function listProofsOfHead(
   em: EntityManager,
@@ -170,7 +171,8 @@ export async function listProofsOfHead(
 ): Promise<ShownProof[]> {
   return em.query(
     `${withTask} where p.repository_id = $1 and p.head_sha = $2
-     order by "isForeign", p.is_foreign and p.hold is null, p.base_requires is not distinct from false, p.status is null or ${status} in ('weakened', 'not_run') desc, p.id limit ${maxOfHead}`,
+     order by "isForeign", p.is_foreign and p.hold is null, p.base_requires is not distinct from false, p.status is null or ${status} in ('weakened', 'not_run') desc,
+       p.is_required desc, p.created_at desc, p.id limit ${maxOfHead}`,
     [repositoryId, headSha],
   );
 }

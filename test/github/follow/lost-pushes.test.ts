@@ -118,8 +118,8 @@ test('another pull request of a proved head, of which nothing was heard, is prov
   ]);
 });
 
-test('a head that a run of a task made is left to people, and looked at once', async () => {
-  const { em, own, projectId, sweep, jobs, proveAgain, outdated } = await proved();
+/** Makes the head of pull request 7 one that a run of a task has pushed. */
+async function madeByRun({ em, own, projectId }: Pick<World, 'em' | 'own' | 'projectId'>): Promise<void> {
   await em.query(
     `insert into tasks (id, project_id, title, status, repository_id) values ('task_own', $1, 't', 'in_review', $2)`,
     [projectId, own.id],
@@ -138,6 +138,12 @@ test('a head that a run of a task made is left to people, and looked at once', a
     `insert into run_steps (run_id, name, data) values ('run_own', 'pushing', jsonb_build_object('commit', $1::text))`,
     [head],
   );
+}
+
+test('a head that a run of a task made is left to people, and looked at once', async () => {
+  const world = await proved();
+  const { em, own, sweep, jobs, proveAgain, outdated } = world;
+  await madeByRun(world);
   // Somebody had asked for its proof, which a late job leaves alone.
   await proveAgainJob(acme.service.app, { repositoryId: own.id, number: 7 });
   expect(await em.query('select own_head as own from pull_proofs where number = 7')).toEqual([{ own: null }]);
@@ -152,6 +158,30 @@ test('a head that a run of a task made is left to people, and looked at once', a
   await em.query(`delete from pgboss.job where name = 'proof'`);
   await sweep();
   expect([await jobs(), await outdated()]).toEqual([[], [7]]);
+});
+
+test('what somebody had proved of a head that a run made counts no longer once the branch had another one', async () => {
+  const world = await opened();
+  const { em, own, begin, end, pushed, mirror, latest, told, outdated, proveAgain } = world;
+  await madeByRun(world);
+  await begin(7);
+  await end(7);
+  expect(latest()).toMatch(/^neutral: Not proved/);
+  const isAt = (sha: string) =>
+    em.query('update pull_requests set head_sha = $2 where repository_id = $1', [own.id, sha]);
+  const other = '7'.repeat(40);
+  for (const each of ['comments', 'reviews', 'files', 'commits']) around.pages[`/pulls/7/${each}`] = [];
+  await isAt(other);
+  await told('synchronize', { number: 7, sha: other });
+  // This commit is in the history of the first head, but not in that of the other one.
+  branchIs('main', second);
+  await pushed(first, second, [below, second]);
+  expect(await outdated()).toEqual([]);
+  await isAt(head);
+  await told('synchronize', { number: 7 });
+  await proveAgain();
+  await mirror(7);
+  expect([await outdated(), latest()]).toEqual([[7], expect.stringMatching(/^action_required: .*ask again/)]);
 });
 
 test('a job that comes late leaves what a person has asked for since', async () => {

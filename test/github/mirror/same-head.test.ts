@@ -55,6 +55,28 @@ test('neither many other pull requests of the commit nor many other heads hide w
   expect(latest()).toMatch(weakened);
 }, 60_000);
 
+test('closed pull requests from a time when nothing was required hide no weakened tests', async () => {
+  const { em, own, projectId, opened, latest } = await required();
+  const many = 'generate_series(1001, 1250) n';
+  await em.query(
+    `insert into tasks (id, project_id, title, status, repository_id, hidden) select 'task_' || n, $1, 't', 'done', $2, true from ${many}`,
+    [projectId, own.id],
+  );
+  await em.query(
+    `insert into reviewed_pulls (task_id, repository_id, number, purpose) select 'task_' || n, $1, n, 'proof' from ${many}`,
+    [own.id],
+  );
+  await em.query(
+    `insert into pull_proofs (id, repository_id, number, head_sha, is_required, base_branch, status, at)
+     select 'proof_0' || n, $1, n, $2, false, 'side' || n, 'not_run', now() from ${many}`,
+    [own.id, head],
+  );
+  for (let number = 1001; number <= 1250; number++)
+    around.pages[`/pulls/${number}`] = pullOf({ number, state: 'closed' });
+  await opened({ number: 7 }, 'weakened');
+  expect(latest()).toMatch(weakened);
+});
+
 /** Makes pull request 7 that of a task, with this head and base. */
 async function ofTask({ em, own, projectId }: Pick<Awaited<ReturnType<typeof required>>, 'em' | 'own' | 'projectId'>) {
   await em.query(
