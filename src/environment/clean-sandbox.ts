@@ -3,6 +3,7 @@ import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { removeTree } from '../sandbox/neutral-path.ts';
 import type { Confinement, Machine } from '../sandbox/sandbox.ts';
+import { putBackPushedFiles } from './change/pushed-files.ts';
 import { setUpChange } from './change/set-up-change.ts';
 import { addRefused, openMachineWithAccess, type RefusedHost, startAll } from './command-access.ts';
 import type { Environment } from './environment.ts';
@@ -24,7 +25,7 @@ export interface CleanSandbox {
 /**
  * Opens a new sandbox with the files of a tree, its own user and home folder, and the environment as set-up left it. If
  * the tree changes a file that decides whether set-up runs again, set-up runs there on the change, and its result is
- * discarded. `isApproved` says that a person allowed this set-up to use the network of set-up.
+ * discarded afterwards. The files of the tree are as they are pushed, whatever set-up wrote over them. `isApproved` says that a person allowed this set-up to use the network of set-up.
  * @throws SetupNeedsApproval
  */
 export async function openCleanSandbox(
@@ -44,7 +45,16 @@ export async function openCleanSandbox(
     await mkdir(work, { mode: 0o755 });
     await checkout.export(tree, work);
     confinement = await app.sandbox.confine(context.signal);
-    const { failed, refused } = await setUpChange(environment, { tree, folder, work, confinement, isApproved });
+    const { commands, failed, refused } = await setUpChange(environment, {
+      ...{ tree, folder, work, confinement, isApproved },
+    });
+    if (commands.length > 0 && failed === undefined) {
+      // Ends whatever set-up has started.
+      await confinement.close();
+      await putBackPushedFiles(context, { tree, folder, work });
+      confinement = await app.sandbox.confine(context.signal);
+      for (const each of [work, `${work}.home`]) await confinement.own(each);
+    }
     const { close, signal } = confinement;
     const opened = await openMachineWithAccess(context, 'agent', { work, confinement });
     await startAll(context, async () => opened.machine, signal).catch(async (error) => {

@@ -18,7 +18,13 @@ beforeAll(async () => {
   stage = await openStage();
   registry = await openRegistry();
   stage.app.egress = registry.door;
-  stage.push({ ...npmProject({}), 'requirements.txt': '# none yet\n', '.npmrc': 'save-exact=true\n', 'deps.cjs': '' });
+  stage.push({
+    ...npmProject({}),
+    '.gitignore': 'node_modules\nran\n',
+    'requirements.txt': '# none yet\n',
+    '.npmrc': 'save-exact=true\n',
+    'deps.cjs': '',
+  });
   scene = await stage.begin();
 });
 afterAll(async () => {
@@ -71,6 +77,22 @@ test('fetches a new package of npm; scripts of the change run later, and do not 
   const { output } = await fresh.machine.run(`node -p "require('leaf')"; ls ran; ls ~`, { seconds: 200 });
   expect(output).toBe('from leaf\nran\n');
   expect(registry.requests).toEqual(['/npm/leaf/-/leaf-1.0.0.tgz']);
+});
+
+test('checks see the files that are pushed, and not what set-up of the change wrote over them', async () => {
+  const scripts = { preinstall: 'sh set-up.sh' };
+  const tree = await treeWith({
+    ...npmProject({ ...leaf, scripts }),
+    'set-up.sh':
+      'echo made > deps.cjs; echo new > other.txt; rm .npmrc; ln -s /etc .npmrc; (while :; do echo made > deps.cjs; done) &',
+    'deps.cjs': 'pushed\n',
+  });
+  const fresh = await freshWith(environment, tree);
+  expect(fresh.failed).toBeUndefined();
+  const { output } = await fresh.machine.run(`cat deps.cjs .npmrc; ls other.txt; node -p "require('leaf')"`, {
+    seconds: 200,
+  });
+  expect(output).toMatch(/^pushed\nsave-exact=true\n.*other\.txt.*No such file.*\nfrom leaf\n$/);
 });
 
 test('asks when a command fails for want of the network, and gives it after an approval', async () => {

@@ -2,6 +2,7 @@ import { decidesByName, maxPathChars, startsVendoring } from '../../domain/proof
 import { mayDecide } from '../../domain/proof/manifests.ts';
 import { isOrdinary, projectRoots } from '../../domain/proof/ordinary-files.ts';
 import { isForTools } from '../../domain/proof/reachable.ts';
+import { isProgram } from '../../domain/proof/reading-code.ts';
 import { findsShadows } from '../../domain/proof/shadowed-modules.ts';
 import { isSnapshotName } from '../../domain/proof/tests/snapshots.ts';
 import { isUsualTestFile } from '../../domain/proof/tests/test-files.ts';
@@ -37,10 +38,15 @@ const maxScriptChars = 20_000;
 export async function decidingFiles(given: Given): Promise<string[]> {
   const { changes, isTest } = given;
   const files = await given.checkout.files(given.base);
-  const { run, texts } = await filesThatChecksRun(given, files);
+  const ofChecks = await filesRunBy(given.commands, given, files);
+  const before = await filesRunBy(given.others, given, files);
+  const texts = [...ofChecks.texts, ...before.texts];
+  // What set-up runs can make the tests run differently. Manifests are judged by what they say.
+  const programs = [...before.run].filter((path) => (isShellScript.test(path) || isProgram(path)) && !mayDecide(path));
+  const run = new Set([...ofChecks.run, ...programs]);
   // Without a program that may start others, the checks run what their commands name and nothing else.
-  const isClosed = await unlessTooSlow(judging.call('reachNoToolAtAll', [...texts, ...given.others]), false);
-  const known = [...texts.map((text) => text.slice(0, maxScriptChars)), ...given.others];
+  const isClosed = await unlessTooSlow(judging.call('reachNoToolAtAll', texts), false);
+  const known = texts.map((text) => text.slice(0, maxScriptChars));
   const byContent = await decidingManifests({ ...given, files, isClosed, known });
   const data = await snapshotsIn(given);
   const byName = (path: string) => decidesByName(path) && !data.has(path) && !(isClosed && isForTools(path));
@@ -100,11 +106,12 @@ async function snapshotsIn({ checkout, changes, isTest }: Given): Promise<Set<st
 const sentAtOnce = 25;
 
 /**
- * Finds the files that the checks run, through the scripts of package.json, Makefiles and shell scripts as the base has
+ * Finds the files that commands run, through the scripts of package.json, Makefiles and shell scripts as the base has
  * them, with the texts of all of these. A change of those is itself a reason for doubt.
  */
-async function filesThatChecksRun(
-  { checkout, commands, changes, doubt }: Given,
+async function filesRunBy(
+  commands: string[],
+  { checkout, changes, doubt }: Pick<Given, 'checkout' | 'changes' | 'doubt'>,
   files: Files,
 ): Promise<{ run: Set<string>; texts: string[] }> {
   // A new file may take the place of one that a command names without its ending.

@@ -34,6 +34,24 @@ const many = Object.fromEntries(Array.from({ length: 310 }, (_, i) => [`test/a/$
 
 test.each<[string, Partial<Given>, string]>([
   [
+    'a script that another one runs before the checks',
+    {
+      base: { ...base, 'tools/begin.sh': 'sh tools/more.sh\n', 'tools/more.sh': 'true\n' },
+      settings: { services: [{ run: 'sh tools/begin.sh' }] },
+      change: { ...more, 'tools/more.sh': 'echo 1 > src/f.js\n' },
+    },
+    'tools/more.sh decides how the tests run',
+  ],
+  [
+    'a program that runs before the checks',
+    {
+      base: { ...base, 'tools/begin.py': '' },
+      settings: { services: [{ run: 'python3 tools/begin.py' }] },
+      change: { ...more, 'tools/begin.py': 'import os\n' },
+    },
+    'tools/begin.py decides how the tests run',
+  ],
+  [
     'a manifest that is too large to read',
     { change: { ...more, 'pyproject.toml': `${large}[tool.pytest.ini_options]\naddopts = "--co"\n` } },
     'pyproject.toml decides how the tests run',
