@@ -54,3 +54,13 @@ export function fewAtOnce(atOnce: number, ofOne: number): InTurn {
     }
   };
 }
+
+/** Returns a function whose calls with the same key share one work while it goes on. */
+export function sharedWhileGoing<T>(): (key: string, work: () => Promise<T>) => Promise<T> {
+  const going = new Map<string, Promise<T>>();
+  return (key, work) => {
+    const begun = going.get(key) ?? work().finally(() => going.delete(key));
+    going.set(key, begun);
+    return begun;
+  };
+}

@@ -4,6 +4,7 @@ import type { App } from '../app.ts';
 import type { RepositoryRow } from '../db/tables/project.ts';
 import { oneLine, plain } from '../domain/text/sanitize.ts';
 import { badRequest, notConfigured } from '../errors.ts';
+import { fewAtOnce, sharedWhileGoing } from '../git/few-at-once.ts';
 import { normalUrl } from '../git/remote-url.ts';
 import { inProject } from '../http/access/access.ts';
 import { IdText, type Route, route, Timestamp } from '../http/route.ts';
@@ -96,7 +97,9 @@ async function listTasksOfIssues(
 
 /** The most issues that are listed, and the most pages that are read. GitHub's pages contain pull requests as well. */
 const maxIssues = 300;
-const maxPages = 10;
+const maxPages = 20;
+/** Issues of a page, which is in memory as a whole. */
+const pageSize = 50;
 /** Labels of an issue, and characters of each, that are shown. */
 const [maxLabels, maxLabel] = [10, 50];
 /** Issues that are read from GitHub at the same time. */
@@ -116,9 +119,18 @@ async function placeOf(app: App, { id }: RepositoryRow): Promise<Place> {
   return place;
 }
 
+type OpenIssues = Awaited<ReturnType<typeof readOpenIssues>>;
+
+/** Strangers choose how long issues are: a page may have 13 MB, and hundreds of people may read the same list. */
+const readInTurn = fewAtOnce(6, 1);
+const readShared = sharedWhileGoing<OpenIssues>();
+
 /** Returns the open issues of a repository, newest first, each with its task if it has one. */
 async function listOpenIssues(app: App, repository: RepositoryRow) {
-  const issues = await readOpenIssues(await placeOf(app, repository));
+  const place = await placeOf(app, repository);
+  const issues = await readShared(repository.id, () =>
+    readInTurn(repository.projectId, new AbortController().signal, () => readOpenIssues(place)),
+  );
   const numbers = issues.map(({ number }) => number);
   const tasks = await listTasksOfIssues(app.db.manager, repository.id, numbers);
   return issues.map((issue) => ({ ...issue, taskId: tasks.get(issue.number) ?? null }));
@@ -126,7 +138,7 @@ async function listOpenIssues(app: App, repository: RepositoryRow) {
 
 async function readOpenIssues({ octokit, name }: Place) {
   const found = [];
-  const query = { ...name, state: 'open', sort: 'created', direction: 'desc', per_page: 100 } as const;
+  const query = { ...name, state: 'open', sort: 'created', direction: 'desc', per_page: pageSize } as const;
   let pages = 0;
   for await (const { data } of octokit.paginate.iterator('GET /repos/{owner}/{repo}/issues', query)) {
     for (const issue of data)

@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
-import { fewAtOnce } from '../../src/git/few-at-once.ts';
+import { fewAtOnce, sharedWhileGoing } from '../../src/git/few-at-once.ts';
 
 const never = new AbortController().signal;
 
@@ -52,4 +52,19 @@ test('a work that gives up does not run, and one that fails gives its turn back'
   const few = fewAtOnce(1, 1);
   await expect(few('k', never, () => Promise.reject(new Error('failed')))).rejects.toThrow('failed');
   expect(await few('k', never, async () => 'next')).toBe('next');
+});
+
+test('calls with the same key share one work while it goes on, also if it fails', async () => {
+  const shared = sharedWhileGoing<number>();
+  let begun = 0;
+  const work = async () => {
+    begun += 1;
+    await setImmediate();
+    if (begun === 2) throw new Error('no');
+    return begun;
+  };
+  expect(await Promise.all([shared('a', work), shared('a', work)])).toEqual([1, 1]);
+  const both = await Promise.allSettled([shared('a', work), shared('a', work)]);
+  expect(both.map(({ status }) => status)).toEqual(['rejected', 'rejected']);
+  expect(await Promise.all([shared('a', work), shared('b', work)])).toEqual([4, 4]);
 });
