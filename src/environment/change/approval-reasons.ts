@@ -1,18 +1,11 @@
 import { posix } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
+import { type FilesOfTree, objectIn, writtenAgain } from './files-of-tree.ts';
 import { isUsualLockOfNpm } from './npm-lock.ts';
 import type { Fetch, PackageManager } from './package-managers.ts';
-import { rangesOfNpm, rangesOfYarn } from './ranges.ts';
+import { nameLeadsOut, rangesOfNpm, rangesOfYarn, unusualRanges } from './ranges.ts';
 import { inRequirements, linesIn, requirementFiles } from './requirements.ts';
 import { formatOfYarn, isUsualLock } from './yarn-lock.ts';
-
-/** The files of a tree that decide about a fetch. */
-export interface FilesOfTree {
-  /** The ids of all files, by path. */
-  oids: Map<string, string>;
-  /** The texts of manifests and lock files, by path. */
-  texts: Map<string, string>;
-}
 
 /** Files that tell a package manager what to fetch. They hold no code, so those of the change are used. */
 const manifests: Record<PackageManager, RegExp> = {
@@ -132,6 +125,7 @@ const inManifests: Record<PackageManager, Judge> = {
     ),
     ...matching(change, /(^|\/)pnpm-lock\.yaml$/, /\btype["']?\s*:\s*(!!str\s*)?["']?git\b/, fromGit),
     ...archivesOfGit(base, change).map((path) => `${path}: ${fromGit}`),
+    ...matching(change, /(^|\/)pnpm-lock\.yaml$/, nameLeadsOut, ofNoFolder),
     ...[...change.oids.keys()]
       .filter((path) => pnpmCode.test(path))
       .map((path) => `${path}: it is code that decides what pnpm installs`),
@@ -141,6 +135,7 @@ const inManifests: Record<PackageManager, Judge> = {
     ...changedKeys(base, change, [...nodeKeys, 'dependenciesMeta']),
     ...unusualRanges(base, change, rangesOfYarn),
     ...inYarnLocks(base, change),
+    ...matching(change, /(^|\/)yarn\.lock$/, nameLeadsOut, ofNoFolder),
   ],
   pip: ({ requirements }, base, change) => inRequirements(requirements, base.texts, change.texts),
   uv: (_fetch, base, change) => [
@@ -154,6 +149,7 @@ const inManifests: Record<PackageManager, Judge> = {
   composer: (_fetch, base, change) => inComposer(base, change),
 };
 
+const ofNoFolder = 'it names a package that would be written outside of the folder of packages';
 const fromGit = 'it names a package of a git repository, whose scripts would run to prepare it';
 
 function inLocksOfNpm(base: FilesOfTree, change: FilesOfTree): string[] {
@@ -178,54 +174,6 @@ function changedKeys(base: FilesOfTree, change: FilesOfTree, keys = nodeKeys): s
       .filter((key) => !isDeepStrictEqual(now[key], before[key]))
       .map((key) => `${path}: its "${key}" changes, and chooses or configures the program that installs`);
   });
-}
-
-function objectIn(text: string): Record<string, unknown> | undefined {
-  return JSON.parse(writtenAgain(text) ?? 'null') ?? undefined;
-}
-
-/**
- * Writes the object of a JSON file again, without keys that occur twice; undefined if it cannot be read. A program that
- * copies an object with the key `__proto__` takes more keys from there.
- */
-function writtenAgain(text: string): string | undefined {
-  try {
-    const value: unknown = JSON.parse(text.replace(/^\uFEFF/, ''));
-    const written = `${JSON.stringify(value, null, 2)}\n`;
-    return typeof value === 'object' && value !== null && !written.includes('"__proto__"') ? written : undefined;
-  } catch {
-    // Not JSON, or nested too deeply to be written.
-    return undefined;
-  }
-}
-
-/** Fields of package.json with ranges, also below further keys. Which of them counts depends on the package manager. */
-const rangeFields = ['dependencies', 'devDependencies', 'optionalDependencies', 'peerDependencies'].concat([
-  'resolutions',
-  'overrides',
-  'packageExtensions',
-  'catalog',
-  'catalogs',
-]);
-/** Other ranges, such as `exec:` of Yarn and those from git, name code that could run while they are resolved. */
-function unusualRanges(base: FilesOfTree, change: FilesOfTree, usual: RegExp): string[] {
-  return [...change.texts].flatMap(([path, text]) => {
-    if (posix.basename(path) !== 'package.json' || base.oids.get(path) === change.oids.get(path)) return [];
-    const before = new Set(rangesIn(base.texts.get(path) ?? ''));
-    const range = rangesIn(text).find((each) => !usual.test(each) && !before.has(each));
-    return range === undefined ? [] : [`${path}: "${range.slice(0, 100)}" is not a version of a package of a registry`];
-  });
-}
-
-function rangesIn(text: string): string[] {
-  const found: string[] = [];
-  const manifest = objectIn(text);
-  const values = rangeFields.map((field) => manifest?.[field]);
-  for (const value of values) {
-    if (typeof value === 'string') found.push(value);
-    else if (typeof value === 'object' && value !== null) for (const each of Object.values(value)) values.push(each);
-  }
-  return found;
 }
 
 /** Returns the document with which a lock file of pnpm may begin. It names pnpm itself and plugins. */

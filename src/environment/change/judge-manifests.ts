@@ -1,5 +1,6 @@
 // Runs in a thread (read-manifests.ts), because whoever writes a change chooses how long its manifests take to read.
-import { approvalReasons, type FilesOfTree, textsForFetch } from './approval-reasons.ts';
+import { approvalReasons, textsForFetch } from './approval-reasons.ts';
+import type { FilesOfTree } from './files-of-tree.ts';
 import type { Fetch } from './package-managers.ts';
 import { referredIn } from './requirements.ts';
 

@@ -1,4 +1,4 @@
-import { rangesOfNpm } from './ranges.ts';
+import { leadsOut, rangesOfNpm } from './ranges.ts';
 
 /** Maps from the names of packages to ranges, or in old lock files to entries. */
 const dependencyKeys = new Set(['dependencies', 'devDependencies', 'optionalDependencies', 'peerDependencies']).add(
@@ -10,13 +10,14 @@ const referenceKeys = new Set(['resolved', 'version', 'from']);
 const otherKeys = new Set(['bin', 'engines', 'funding', 'license', 'peerDependenciesMeta']);
 
 /**
- * Returns whether a lock file of npm names only packages of registries, of the repository itself, and archives. npm up to
+ * Returns whether a lock file of npm names only packages of registries, of the repository itself, and archives, in the folders of
+ * packages. npm up to
  * version 10 runs scripts of packages from git to prepare them, even if it downloads them as archives and scripts are off.
  */
 export function isUsualLockOfNpm(lock: object): boolean {
   const open: object[] = [lock];
   for (let next = open.pop(); next !== undefined; next = open.pop()) {
-    if (!referencesIn(next).every(isUsualReference)) return false;
+    if (!referencesIn(next).every(isUsualReference) || Object.entries(next).some(leadsOutside)) return false;
     for (const [key, value] of Object.entries(next))
       if (!otherKeys.has(key)) open.push(...partsOf(key, value, isObject));
   }
@@ -30,6 +31,15 @@ function referencesIn(entry: { link?: unknown }): string[] {
     const isFolder = key === 'resolved' && entry.link === true && !String(value).includes(':');
     return isFolder ? [] : partsOf(key, value, (part) => typeof part === 'string');
   });
+}
+
+/** Returns whether a part of an entry names a package that would be written outside of the folder of packages. */
+function leadsOutside([key, value]: [string, unknown]): boolean {
+  const isMap = dependencyKeys.has(key) && isObject(value);
+  return (
+    /(^|\/)node_modules\/(.*\/)?\.\.(\/|$)/.test(key) ||
+    (isMap && Object.keys(value).some((name) => leadsOut.test(name)))
+  );
 }
 
 /** Returns a value, or those in it if it is a map of dependencies, as far as they are of a kind. */

@@ -1,4 +1,5 @@
-import { approvalReasons, type FilesOfTree, textsForFetch } from '../../../src/environment/change/approval-reasons.ts';
+import { approvalReasons, textsForFetch } from '../../../src/environment/change/approval-reasons.ts';
+import type { FilesOfTree } from '../../../src/environment/change/files-of-tree.ts';
 import { outsideOfPackage, readForFetch } from '../../../src/environment/change/judge-manifests.ts';
 import { fetchesOf, whileFetching } from '../../../src/environment/change/package-managers.ts';
 import { detectSetup, pinning } from '../../../src/environment/detect.ts';
@@ -117,6 +118,11 @@ test.each([
     lockOf({ from: '@a/b@^1.0.0', resolved: false, optionalDependencies: { '@a/c': 'latest' } }),
   ].map((lock): [string, Record<string, string>] => ['npm ci', { 'package-lock.json': lock }]),
   ['pnpm install', { 'pnpm-lock.yaml': 'resolution: {tarball: https://registry.example.org/a.tgz}' }],
+  [
+    'pnpm install',
+    { 'pnpm-lock.yaml': 'importers:\n  packages/a:\n    dependencies:\n      b:\n        version: link:../b\n' },
+  ],
+  ['yarn', { 'yarn.lock': '# yarn lockfile v1\n"b@file:../b", "c@file:./x/../c":\n  version "1.0.0"\n' }],
   ['yarn', { 'yarn.lock': berry('a@npm:1.0.0') }],
   ['yarn', { 'yarn.lock': berry('typescript@patch:typescript@npm%3A5.1.0#optional!builtin<compat/typescript>') }],
   ...[
@@ -179,6 +185,30 @@ test.each([
       /^pnpm-lock\.yaml: .*git repository/,
     ],
   ),
+  ...[{ dependencies: { 'x/../../.local': '1.0.0' } }, { requires: { '../x': '1.0.0' } }].map(
+    (entry): [string, Record<string, string>, RegExp] => [
+      'npm ci',
+      { 'package-lock.json': lockOf(entry) },
+      /^package-lock\.json: /,
+    ],
+  ),
+  [
+    'npm ci',
+    { 'package-lock.json': '{"packages":{"node_modules/x/../../../.local":{"version":"1.0.0"}}}' },
+    /package-lock/,
+  ],
+  ...['npm ci', 'pnpm install', 'yarn'].map((command): [string, Record<string, string>, RegExp] => [
+    command,
+    { 'package.json': '{"dependencies":{"x/../../../.local":"npm:yarn@1.10.0"}}' },
+    /^package\.json: "x\/\.\.\/\.\.\/\.\.\/\.local" is not the name/,
+  ]),
+  ['yarn', { 'yarn.lock': '# yarn lockfile v1\n"a@1, x/../../y@1":\n  version "1.0.0"\n' }, /outside of the folder/],
+  ['yarn', { 'yarn.lock': '# yarn lockfile v1\na@1:\n  dependencies:\n    "x/../y" "1"\n' }, /outside of the folder/],
+  [
+    'pnpm install',
+    { 'pnpm-lock.yaml': "packages:\n  'x/../../y@1.0.0':\n    resolution: {}\n" },
+    /outside of the folder/,
+  ],
   ['pnpm install', { 'package.json': '{"pnpm":{"overrides":{}}}' }, /"pnpm"/],
   ['pnpm install', { 'pnpm-workspace.yaml': 'configDependencies: {}' }, /^pnpm-workspace\.yaml: /],
   ['pnpm install', { 'pnpm-lock.yaml': 'resolution: {commit: 0, repo: x, type: git}' }, /git repository/],
