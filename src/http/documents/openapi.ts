@@ -96,7 +96,7 @@ export function openapiDocument(routes: Route[], serverUrl: string): object {
 function quickStart(serverUrl: string): string {
   return `## Quick start
 
-Create a token in the dashboard (menu of your picture, API tokens), or run \`npm run --silent token -- --login YOUR_LOGIN\`. Then:
+Create a token with the scope "Write" in the dashboard (menu of your picture, API tokens), or run \`npm run --silent token -- --login YOUR_LOGIN\`. Then:
 
 \`\`\`sh
 API=${serverUrl}/api/v1

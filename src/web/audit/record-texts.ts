@@ -44,7 +44,16 @@ function budgetOf(value: string | number | boolean | null | undefined): string {
 const runKeyOf = (key: string) => key.replace(/^run([A-Z])/, (_, first: string) => first.toLowerCase());
 
 /** Fields whose values are words of the API. */
-const wordFields = new Set(['attention', 'merging', 'priority', 'reasoningEffort', 'role', 'scopes', 'status']);
+const wordFields = new Set([
+  'attention',
+  'failure',
+  'merging',
+  'priority',
+  'reasoningEffort',
+  'role',
+  'scopes',
+  'status',
+]);
 
 const day = /^\d{4}-\d\d-\d\d$/;
 

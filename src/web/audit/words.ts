@@ -57,7 +57,7 @@ export const actionPhrases: Record<string, string> = {
   'sprint.update': 'edited the sprint',
   'task.add_subtask': 'added a subtask to',
   'task.answer': 'answered the question of',
-  'task.approve': 'approved what was proposed for',
+  'task.approve': 'approved the plan or change of',
   'task.cancel': 'cancelled the run of',
   'task.chat': 'asked the agent about',
   'task.close': 'noted a closed pull request of',

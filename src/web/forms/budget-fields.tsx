@@ -84,10 +84,11 @@ function LimitFields<Key extends string>(props: {
               block
               value={text}
               validationStatus={problem === undefined ? undefined : 'error'}
+              {...(problem === undefined ? {} : { 'data-problem': problem })}
               onChange={(event) => onChange(key, event.target.value)}
             />
             {problem !== undefined && <FormControl.Validation variant="error">{problem}</FormControl.Validation>}
-            <FormControl.Caption>{caption}</FormControl.Caption>
+            {problem === undefined && <FormControl.Caption>{caption}</FormControl.Caption>}
           </FormControl>
         ))}
       </div>

@@ -12,15 +12,35 @@ export function mutateOnce<T, E>({ mutate }: Mutation<T, E>): void {
   mutate(undefined, { onSettled: () => pending.delete(mutate) });
 }
 
+type Field = HTMLInputElement | HTMLTextAreaElement | HTMLSelectElement;
+
+/**
+ * Focuses the first field of a form that is required and empty, or that the form itself says is wrong, and says so at the field.
+ * Returns whether there is one. Primer's fields only tell screen readers that they are required.
+ */
+function refuseField(form: HTMLFormElement): boolean {
+  const fields = [...form.querySelectorAll<Field>('input, textarea, select')];
+  for (const field of fields) {
+    const isMissing = field.getAttribute('aria-required') === 'true' && field.value.trim() === '';
+    const problem = isMissing ? 'Fill in this field.' : field.dataset.problem;
+    if (problem === undefined) continue;
+    field.setCustomValidity(problem);
+    field.addEventListener('input', () => field.setCustomValidity(''), { once: true });
+    field.reportValidity();
+    return true;
+  }
+  return false;
+}
+
 /**
  * Returns a submit handler that sends a valid form once, even if Enter is pressed several times. React lets the event of a dialog
  * bubble to the form that opened it, which must not be sent with it.
  */
 export function submitOnce<T, E>(mutation: Mutation<T, E>, isValid: () => boolean = () => true) {
-  return (event: FormEvent) => {
+  return (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault();
     event.stopPropagation();
-    if (isValid()) mutateOnce(mutation);
+    if (!refuseField(event.currentTarget) && isValid()) mutateOnce(mutation);
   };
 }
 

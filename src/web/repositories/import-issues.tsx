@@ -51,7 +51,12 @@ export function ImportIssues({ repository, onClose }: { repository: api.Reposito
       return { result, refusal };
     },
     onSuccess: ({ result, refusal }) => {
-      const started = isStarted && refusal === undefined && result.imported.length > 0 ? ' They are started.' : '';
+      const started =
+        isStarted && refusal === undefined && result.imported.length > 0
+          ? result.imported.length === 1
+            ? ' It is started.'
+            : ' They are started.'
+          : '';
       notify(importedText(result) + started, result.imported.length === 0 ? 'default' : 'success', board);
       if (refusal !== undefined) notify(refusal, 'danger');
       void client.invalidateQueries({ queryKey: queries.openIssues(id).queryKey });

@@ -26,5 +26,5 @@ export function gain(before: KnownForecast, after: KnownForecast): string {
   if (days >= 0.95) return `about ${plural(Math.round(days), 'day')} earlier`;
   const hours = Math.round(days * 24);
   if (hours >= 1) return `about ${plural(hours, 'hour')} earlier`;
-  return 'about as early';
+  return 'at about the same time';
 }

@@ -24,7 +24,7 @@ export function SprintForecast({ sprint }: { sprint: Sprint }) {
           <ForecastDates forecast={known} />
           {sprint.status === 'planning' && (
             <p className="muted">
-              As if the sprint had begun on <Day date={startOf(sprint)} /> with nothing done yet.
+              This assumes that the sprint begins on <Day date={startOf(sprint)} />.
             </p>
           )}
           <p>{verdict(known, sprint.endDate)}</p>

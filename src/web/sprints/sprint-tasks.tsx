@@ -12,7 +12,7 @@ import { FormButtons, FormDialog } from '../forms/form-dialog.tsx';
 import { May, useMay } from '../forms/may.tsx';
 import { SearchPicker } from '../forms/search-picker.tsx';
 import { mutateOnce, submitOnce } from '../forms/submit.ts';
-import { notifyError } from '../frame/notices.tsx';
+import { notify, notifyError } from '../frame/notices.tsx';
 import { errorMessage } from '../live/errors.ts';
 import { putTask } from '../live/put-task.ts';
 import * as queries from '../live/queries.ts';
@@ -80,9 +80,17 @@ function oldestFirst(a: api.TaskCard, b: api.TaskCard): number {
 /** Moves a task back to the backlog. Its run, if any, continues. */
 function RemoveFromSprint({ sprintId, task }: { sprintId: string; task: api.TaskCard }) {
   const client = useQueryClient();
+  const putBack = useMutation({
+    mutationFn: () => api.addSprintTasks(sprintId, { taskIds: [task.id] }),
+    onSuccess: (added) => added.map((each) => putTask(client, each)),
+    onError: notifyError,
+  });
   const remove = useMutation({
     mutationFn: () => api.removeSprintTask(sprintId, task.id),
-    onSuccess: async () => putTask(client, await api.getTask(task.id)),
+    onSuccess: async () => {
+      putTask(client, await api.getTask(task.id));
+      notify(`Removed from the sprint: ${task.title}`, 'success', { name: 'Undo', act: () => putBack.mutate() });
+    },
     onError: notifyError,
   });
   return (
@@ -119,6 +127,8 @@ function AddTasksDialog(props: { sprint: api.Sprint; allTasks: api.TaskCard[]; o
       onClose();
     },
   });
+  const { data: sprints } = useQuery(queries.sprints(sprint.projectId));
+  const nameOf = (id: string) => sprints?.find((each) => each.id === id)?.name ?? 'another sprint';
   // Subtasks move with their parents.
   const options = allTasks.filter((t) => t.sprintId !== sprint.id && t.status !== 'done' && t.parentId === null);
   return (
@@ -128,7 +138,10 @@ function AddTasksDialog(props: { sprint: api.Sprint; allTasks: api.TaskCard[]; o
         <SearchPicker
           label="Tasks"
           selected={taskIds}
-          options={options.map(({ id, title }) => ({ id, name: title }))}
+          options={options.map(({ id, title, sprintId }) => ({
+            id,
+            name: sprintId === null ? title : `${title} (in ${nameOf(sprintId)})`,
+          }))}
           none="Every open task of the project is in this sprint already, or was chosen."
           onSelect={setTaskIds}
         />

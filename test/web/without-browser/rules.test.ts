@@ -212,7 +212,7 @@ test('a forecast is put into words', () => {
     'about 1 day earlier',
     'about 4 hours earlier',
     'about 1 hour earlier',
-    'about as early',
-    'about as early',
+    'at about the same time',
+    'at about the same time',
   ]);
 });

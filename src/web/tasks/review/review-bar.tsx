@@ -2,6 +2,7 @@ import { Button } from '@primer/react';
 import { type ReactNode, useState } from 'react';
 import * as api from '../../api.ts';
 import { plural } from '../../display/formats.ts';
+import { useMay } from '../../forms/may.tsx';
 import { useSteering } from '../actions/use-steering.ts';
 import { CommentText } from './line-comments.tsx';
 import { RequestChangesDialog } from './request-changes-dialog.tsx';
@@ -31,6 +32,7 @@ export function ReviewBar(props: {
   const comments = writtenComments(review);
   const viewed = diff.files.filter((file) => isViewed(review, file)).length;
   const obstacle = requestObstacle(task);
+  const mayAsk = useMay('member');
   return (
     <section className="review-bar stack tight" aria-label="Review">
       <div className="row wrap-row">
@@ -39,12 +41,12 @@ export function ReviewBar(props: {
           {viewed} of {plural(diff.files.length, 'file')} viewed
           {comments.length > 0 && ` · ${plural(comments.length, 'comment')}, not sent yet`}
         </span>
-        {comments.length === 0 && takesComments(task) && (
+        {comments.length === 0 && mayAsk && takesComments(task) && (
           <span className="muted">Select a line number to comment on that line.</span>
         )}
         <span className="grow" />
         {end}
-        {obstacle === undefined && (
+        {obstacle === undefined && mayAsk && (
           <Button size="small" variant={comments.length > 0 ? 'primary' : 'default'} onClick={() => setAsking(true)}>
             {comments.length > 0 ? `Request changes with ${plural(comments.length, 'comment')}` : 'Request changes'}
           </Button>
