@@ -5,6 +5,7 @@ export interface Author {
 }
 
 export interface Said {
+  id?: number;
   user: Author;
   body: string | null;
   created_at?: string;
@@ -13,11 +14,18 @@ export interface Said {
 
 export const timeOf = ({ created_at, submitted_at }: Said) => created_at ?? submitted_at ?? '';
 
-/** Shows what somebody wrote. */
-export async function commentBox({ user, body, ...at }: Said, did = 'commented'): Promise<Html> {
+/** How GitHub shows the reactions with which Deckhand answers commands. */
+const signs: Record<string, string> = { eyes: '👀', rocket: '🚀', confused: '😕', '+1': '👍', '-1': '👎' };
+
+/** Shows what somebody wrote, and how others reacted. */
+export async function commentBox(
+  { user, body, ...at }: Said,
+  did = 'commented',
+  reactions: string[] = [],
+): Promise<Html> {
   const text = body === null || body.trim() === '' ? html`<p class="muted">No description.</p>` : await markdown(body);
   const when = timeOf({ user, body, ...at });
-  return html`<article class="box"><div class="head"><strong>${user.login}</strong> ${did} <time class="muted" datetime="${when}">${when.slice(0, 16).replace('T', ' ')}</time></div><div class="body">${text}</div></article>`;
+  return html`<article class="box"><div class="head"><strong>${user.login}</strong> ${did} <time class="muted" datetime="${when}">${when.slice(0, 16).replace('T', ' ')}</time></div><div class="body">${text}${reactions.length > 0 && html`<p class="reactions">${reactions.map((each) => html`<span class="label" title="${each}">${signs[each] ?? each}</span>`)}</p>`}</div></article>`;
 }
 
 /** Lets the visitor choose whom they play. */

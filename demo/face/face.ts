@@ -13,6 +13,8 @@ interface FaceOf {
   people: string[];
   as(login: string): Call;
   folderOf(name: string): string;
+  /** Returns the reactions to what has an address in the API. */
+  reactionsTo(subject: string): string[];
 }
 
 interface Issue extends Said {
@@ -151,9 +153,15 @@ class Face {
     return pageOf('Issues', this.name, content);
   }
 
+  /** Shows a comment of an issue or a pull request. */
+  private comment(comment: Said): Promise<Html> {
+    const subject = `/repos/${this.name}/issues/comments/${comment.id}`;
+    return commentBox(comment, 'commented', [...new Set(this.of.reactionsTo(subject))]);
+  }
+
   private async issuePage(issue: Issue): Promise<string> {
     const comments = await this.get<Said[]>(`/issues/${issue.number}/comments?per_page=100`);
-    const thread = await Promise.all(comments.map((comment) => commentBox(comment)));
+    const thread = await Promise.all(comments.map((comment) => this.comment(comment)));
     const content = html`<div id="head" data-live><h1>${issue.title} <span class="muted">#${issue.number}</span></h1>
 <p><span class="state ${issue.state}">${issue.state === 'open' ? 'Open' : 'Closed'}</span> ${labelsOf(issue)}</p></div>
 ${await commentBox(issue, 'opened this issue')}<div id="thread" data-live>${thread}</div>${this.commentForm(issue.number)}`;
@@ -182,7 +190,7 @@ ${await commentBox(issue, 'opened this issue')}<div id="thread" data-live>${thre
       this.diffOf(pull),
     ]);
     const said = [
-      ...comments.map((comment) => ({ at: timeOf(comment), show: commentBox(comment) })),
+      ...comments.map((comment) => ({ at: timeOf(comment), show: this.comment(comment) })),
       ...reviews
         .filter(({ body, state }) => body !== '' || state !== 'COMMENTED')
         .map((review) => ({ at: timeOf(review), show: commentBox(review, reviewWords[review.state] ?? 'reviewed') })),

@@ -53,7 +53,7 @@ a { color: var(--link); } h1 { font-size: 24px; overflow-wrap: anywhere; } h2 { 
 .muted { color: var(--muted); } .box { border: 1px solid var(--line); border-radius: 6px; margin: 16px 0; overflow: hidden; }
 .box > .head { background: var(--soft); border-bottom: 1px solid var(--line); padding: 8px 16px; } .box > .body { padding: 8px 16px; overflow-x: auto; overflow-wrap: anywhere; }
 .state { display: inline-block; border-radius: 2em; padding: 4px 12px; color: #fff; background: #59636e; } .state.open { background: #1a7f37; } .state.merged { background: #8250df; }
-.label { border: 1px solid var(--line); border-radius: 2em; padding: 0 8px; font-size: 12px; margin-right: 4px; }
+.label { white-space: nowrap; border: 1px solid var(--line); border-radius: 2em; padding: 0 8px; font-size: 12px; margin-right: 4px; }
 .ok { color: var(--green); } .bad { color: var(--red); }
 textarea, input, select, button { font: inherit; padding: 6px 12px; border: 1px solid var(--line); border-radius: 6px; background: light-dark(#fff, #0d1117); color: inherit; }
 textarea, input[type=text] { width: 100%; } textarea { min-height: 90px; } button { cursor: pointer; background: var(--soft); font-weight: 600; } button.main { background: #1f883d; color: #fff; border-color: transparent; }

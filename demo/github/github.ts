@@ -99,7 +99,9 @@ export async function startGitHub(seed: Seed): Promise<DemoGitHub> {
   const attachments = new Map<string, Buffer>();
   const people = [...new Set(seed.isOrganization ? seed.people : [seed.owner, ...seed.people])];
   const { folderOf, as } = controlsOf(front);
-  const isShown = openFace({ names: () => front.names, people, as, folderOf });
+  const reactionsTo = (subject: string) =>
+    front.reactions.filter((each) => each.subject === subject).map(({ content }) => content);
+  const isShown = openFace({ names: () => front.names, people, as, folderOf, reactionsTo });
   server.on('request', (req, res) => {
     if (!req.url?.startsWith(`${path}/`)) return res.writeHead(404).end();
     req.url = req.url.slice(path.length);
