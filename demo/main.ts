@@ -33,7 +33,7 @@ async function setStage(): Promise<Stage> {
   ends.push(model.close);
   const dataDir = await mkdtemp(join(tmpdir(), 'deckhand-demo-'));
   ends.push(() => rm(dataDir, { recursive: true, force: true }));
-  const settings = demoSettings({ github, model, port: await freePort(3000), dataDir });
+  const settings = demoSettings({ github, model, port: await freePort(Number(process.env.PORT) || 3000), dataDir });
   // Before the service starts, because GitHub reports the labels that the service creates at its start.
   github.deliverTo(webhookUrl(settings.BASE_URL));
   const service = await startService(settings);

@@ -109,7 +109,7 @@ function QuestionForm(props: {
       />
       {!isSeveral && step.options.length > 1 && (
         <div>
-          <Button size="small" variant="invisible" onClick={() => setSeveral(true)}>
+          <Button size="small" onClick={() => setSeveral(true)}>
             Select several
           </Button>
         </div>
