@@ -80,7 +80,7 @@ function AgentTable({ projectId, agents, chosen, onChoose }: TableProps) {
               Tasks
             </th>
             <th scope="col" className="number">
-              Success
+              Success of ended tasks
             </th>
             <th scope="col" className="number">
               Cost, {costDays} days

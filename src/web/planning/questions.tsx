@@ -28,7 +28,7 @@ export function Questions({ session, wizard }: { session: WizardSession; wizard:
               onAnswer={update}
             />
           ) : (
-            <>
+            <div className="stack tight">
               <p className="strong wrap">{answered.question}</p>
               <p className="wrap">{answerText(answered)}</p>
               {!wizard.isReadOnly && (
@@ -36,7 +36,7 @@ export function Questions({ session, wizard }: { session: WizardSession; wizard:
                   Edit answer
                 </Button>
               )}
-            </>
+            </div>
           )}
         </li>
       ))}

@@ -9,7 +9,7 @@ export function Receipts({ run }: { run: Run }) {
   const { data: receipts = [] } = useQuery({ ...queries.receipts(run.id), enabled: run.finishedAt !== null });
   if (receipts.length === 0) return null;
   return (
-    <section aria-label={receipts.length === 1 ? 'Signed receipt' : 'Signed receipts'}>
+    <section className="stack tight" aria-label={receipts.length === 1 ? 'Signed receipt' : 'Signed receipts'}>
       <ul>
         {receipts.map((receipt) => (
           <li key={receipt.repositoryId} className="row wrap-row small">

@@ -31,7 +31,11 @@ export function SpendChart({ spend }: { spend: Spend }) {
           <BarChart data={days} margin={{ right: 8, top: 16 }} accessibilityLayer={false}>
             <CartesianGrid stroke="var(--borderColor-muted)" vertical={false} />
             <XAxis dataKey="day" tick={axisText} tickFormatter={(day: string) => day.slice(5)} minTickGap={24} />
-            <YAxis tick={axisText} tickFormatter={(usd: number) => `$${usd}`} width={56} />
+            <YAxis
+              tick={axisText}
+              tickFormatter={(usd: number) => `$${usd.toFixed(Number.isInteger(usd) ? 0 : 2)}`}
+              width={56}
+            />
             <Tooltip
               contentStyle={tooltipStyle}
               cursor={{ fill: 'var(--bgColor-neutral-muted)' }}

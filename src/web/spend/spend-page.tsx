@@ -82,8 +82,10 @@ function SpendView({ projectId, spend }: { projectId: string; spend: Spend }) {
             </Suspense>
           </Section>
           <Section title={`By ${name.toLowerCase()}`}>
-            <GroupingSelect />
-            <SpendByGroup projectId={projectId} name={name} spend={spend} />
+            <div className="stack">
+              <GroupingSelect />
+              <SpendByGroup projectId={projectId} name={name} spend={spend} />
+            </div>
           </Section>
         </>
       )}
