@@ -42,7 +42,10 @@ inBrowser('a repository is picked from the installation, and an issue becomes a 
   const { id } = await api<{ id: string }>('POST', '/projects', { name: 'Second' });
   await go(`/projects/${id}/repositories`);
   await page.getByRole('button', { name: 'Connect repository' }).click();
-  await page.getByText('Choose a repository or enter its URL.').waitFor();
+  const url = page.getByLabel('URL');
+  await url.and(page.locator(':focus')).waitFor();
+  const said = await url.evaluate((field) => (field as unknown as { validationMessage: string }).validationMessage);
+  expect(said).toBe('Choose a repository or enter its URL.');
   await page.getByRole('button', { name: 'mona/sample' }).waitFor();
   await page.getByLabel('Find a repository').fill('samp');
   await page.keyboard.press('Enter');

@@ -22,11 +22,13 @@ function refuseField(form: HTMLFormElement): boolean {
   const fields = [...form.querySelectorAll<Field>('input, textarea, select')];
   for (const field of fields) {
     const isMissing = field.getAttribute('aria-required') === 'true' && field.value.trim() === '';
-    const problem = isMissing ? 'Fill in this field.' : field.dataset.problem;
+    const problem = isMissing ? (field.dataset.missing ?? 'Fill in this field.') : field.dataset.problem;
     if (problem === undefined) continue;
     field.setCustomValidity(problem);
-    field.addEventListener('input', () => field.setCustomValidity(''), { once: true });
     field.reportValidity();
+    // Otherwise the browser would refuse the form, also once something else has filled in the field.
+    for (const event of ['input', 'blur'])
+      field.addEventListener(event, () => field.setCustomValidity(''), { once: true });
     return true;
   }
   return false;

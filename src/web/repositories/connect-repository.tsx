@@ -18,7 +18,7 @@ export function ConnectRepository({ projectId }: { projectId: string }) {
   const [fields, setFields] = useState(emptyFields);
   const set = (change: Partial<typeof fields>) => setFields((before) => ({ ...before, ...change }));
   const connect = useMutation({
-    mutationFn: () => connectFrom({ projectId, ...fields, name: fields.name.trim(), url: fields.url.trim() }),
+    mutationFn: () => api.connectRepository({ projectId, ...fields, name: fields.name.trim(), url: fields.url.trim() }),
     onSuccess: ({ name }) => {
       notify(`Connected ${name}`, 'success');
       setFields(emptyFields);
@@ -43,6 +43,7 @@ export function ConnectRepository({ projectId }: { projectId: string }) {
           <TextInput
             block
             placeholder="https://github.com/owner/name"
+            data-missing="Choose a repository or enter its URL."
             value={fields.url}
             onChange={({ target: { value: url } }) => set({ url, ...nameFrom(url) })}
           />
@@ -71,11 +72,6 @@ export function ConnectRepository({ projectId }: { projectId: string }) {
       </div>
     </form>
   );
-}
-
-async function connectFrom(body: Parameters<typeof api.connectRepository>[0]) {
-  if (body.url === '') throw new Error('Choose a repository or enter its URL.');
-  return api.connectRepository(body);
 }
 
 /** Suggests the last part of the URL as the name, if it is a valid one. */

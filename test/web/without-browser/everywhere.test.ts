@@ -233,8 +233,38 @@ test('the spend of projects is summed up, the most expensive first and unknown o
 
 test('a form in a dialog is sent once, and without the form that opened the dialog', () => {
   const did: string[] = [];
-  const event = { preventDefault: () => did.push('kept the page'), stopPropagation: () => did.push('stopped') };
+  const event = {
+    preventDefault: () => did.push('kept the page'),
+    stopPropagation: () => did.push('stopped'),
+    currentTarget: { querySelectorAll: () => [] },
+  };
   const send = submitOnce({ mutate: () => did.push('sent') });
   for (let i = 0; i < 2; i++) send(event as never);
   expect(did).toEqual(['kept the page', 'stopped', 'sent', 'kept the page', 'stopped']);
+});
+
+test('a form whose field is empty or wrong says so there, and is not sent', () => {
+  const did: string[] = [];
+  const field = (required: string | null, value: string, dataset: Record<string, string> = {}) => ({
+    ...{ value, dataset, getAttribute: () => required, addEventListener: () => {} },
+    setCustomValidity: (text: string) => did.push(text),
+    reportValidity: () => did.push('focused'),
+  });
+  const submit = (...fields: object[]) =>
+    submitOnce({ mutate: () => did.push('sent') })({
+      ...{ preventDefault: () => {}, stopPropagation: () => {}, currentTarget: { querySelectorAll: () => fields } },
+    } as never);
+  submit(field('true', 'x'), field('true', ' '), field(null, ''));
+  submit(field('true', '', { missing: 'Choose one.' }));
+  submit(field(null, '9', { problem: 'Enter at most 5.' }));
+  submit(field(null, ''));
+  expect(did).toEqual([
+    'Fill in this field.',
+    'focused',
+    'Choose one.',
+    'focused',
+    'Enter at most 5.',
+    'focused',
+    'sent',
+  ]);
 });
