@@ -69,6 +69,8 @@ export interface HowToRun {
   goesOn: boolean;
   /** Never shown in output. */
   secrets: string[];
+  /** What a shell does before each command. It is not shown. */
+  before?: string | undefined;
 }
 
 /** Characters kept from the end of the output of a command. */
@@ -82,7 +84,7 @@ export async function runCommands(
   context: Pick<SetupContext, 'note' | 'onCommands'>,
   machine: Machine,
   commands: string[],
-  { seconds, signal, goesOn, secrets }: HowToRun,
+  { seconds, signal, goesOn, secrets, before }: HowToRun,
 ): Promise<CommandResult[]> {
   const ended: CommandResult[] = [];
   const end = performance.now() + seconds * 1000;
@@ -104,7 +106,8 @@ export async function runCommands(
       log.hear(text);
       report();
     };
-    const result = await machine.run(command, { seconds: left, heard: hear, signal });
+    const whole = before === undefined ? command : `${before} ${command}`;
+    const result = await machine.run(whole, { seconds: left, heard: hear, signal });
     signal.throwIfAborted();
     await log.flush();
     const exitCode = result.exitCode ?? null;

@@ -183,15 +183,19 @@ function beforePackages(text: string): string {
   return documents.length === 3 && documents[0] === '' ? (documents[1] ?? '') : text;
 }
 
-/** A line that names an archive of a git host, or could do so in another way. */
-const archiveOfGit = /https:\/\/(codeload\.github\.com|gitlab\.com|bitbucket\.org)\/|\bgitHosted\b|\\/;
+/** A line that may name an archive of a git host. */
+const archiveOfGit = /\btarball\b|\bgitHosted\b|\\/;
+/** An archive of a registry or of the repository, as pnpm writes it. URLs have many spellings, so the others are not listed. */
+const usualArchive =
+  /^[^\\]*\btarball: (file:[^\s"'{}]+|https?:\/\/(?!(codeload\.github\.com|gitlab\.com|bitbucket\.org)[:/])[a-z0-9.-]+(:\d+)?\/[^\s"'{},\\]+)\}?,?$/;
 
 /** Names lock files of pnpm with new archives of git hosts. Some versions before 7.24 run the scripts of such packages. */
 function archivesOfGit(base: FilesOfTree, change: FilesOfTree): string[] {
   const isLock = ([path]: [string, string]) => posix.basename(path) === 'pnpm-lock.yaml';
   return [...change.texts].filter(isLock).flatMap(([path, text]) => {
     const before = new Set(base.texts.get(path)?.split('\n'));
-    return text.split('\n').some((line) => archiveOfGit.test(line) && !before.has(line)) ? [path] : [];
+    const isUnusual = (line: string) => archiveOfGit.test(line) && !usualArchive.test(line) && !before.has(line);
+    return text.split('\n').some(isUnusual) ? [path] : [];
   });
 }
 

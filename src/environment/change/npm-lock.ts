@@ -1,51 +1,45 @@
 import { leadsOut, rangesOfNpm } from './ranges.ts';
 
 /** Maps from the names of packages to ranges, or in old lock files to entries. */
-const dependencyKeys = new Set(['dependencies', 'devDependencies', 'optionalDependencies', 'peerDependencies']).add(
-  'requires',
-);
-/** What says where a package comes from. */
-const referenceKeys = new Set(['resolved', 'version', 'from']);
-/** Names of programs and other things that may look like the keys above. */
-const otherKeys = new Set(['bin', 'engines', 'funding', 'license', 'peerDependenciesMeta']);
+const dependencyKeys = ['dependencies', 'devDependencies', 'optionalDependencies', 'peerDependencies', 'requires'];
+
+interface Entry {
+  /** What says where the package comes from. */
+  resolved?: unknown;
+  version?: unknown;
+  from?: unknown;
+  link?: unknown;
+}
 
 /**
  * Returns whether a lock file of npm names only packages of registries, of the repository itself, and archives, in the folders of
- * packages. npm up to
- * version 10 runs scripts of packages from git to prepare them, even if it downloads them as archives and scripts are off.
+ * packages. npm up to version 10 runs scripts of packages from git to prepare them, even if it downloads them as archives and
+ * scripts are off.
  */
 export function isUsualLockOfNpm(lock: object): boolean {
-  const open: object[] = [lock];
-  for (let next = open.pop(); next !== undefined; next = open.pop()) {
-    if (!referencesIn(next).every(isUsualReference) || Object.entries(next).some(leadsOutside)) return false;
-    for (const [key, value] of Object.entries(next))
-      if (!otherKeys.has(key)) open.push(...partsOf(key, value, isObject));
+  const locations = mapIn((lock as { packages?: unknown }).packages);
+  if (locations.some(([location]) => leadsOutOfPackages.test(location))) return false;
+  const open: object[] = [lock, ...locations.map(([, entry]) => entry).filter(isObject)];
+  for (let entry = open.pop(); entry !== undefined; entry = open.pop()) {
+    const dependencies = dependencyKeys.flatMap((key) => mapIn((entry as Record<string, unknown>)[key]));
+    if (dependencies.some(([name]) => leadsOut.test(name))) return false;
+    const parts = dependencies.map(([, part]) => part);
+    if (![...referencesIn(entry), ...parts.filter(isText)].every(isUsualReference)) return false;
+    open.push(...parts.filter(isObject));
   }
   return true;
 }
 
-/** Returns the references of an entry. Links are left out: they name a folder of the repository. */
-function referencesIn(entry: { link?: unknown }): string[] {
-  return Object.entries(entry).flatMap(([key, value]) => {
-    if (!dependencyKeys.has(key) && !referenceKeys.has(key)) return [];
-    const isFolder = key === 'resolved' && entry.link === true && !String(value).includes(':');
-    return isFolder ? [] : partsOf(key, value, (part) => typeof part === 'string');
-  });
+const leadsOutOfPackages = /(^|\/)node_modules\/(.*\/)?\.\.(\/|$)/;
+
+/** Returns what says where a package comes from. Links are left out: they name a folder of the repository. */
+function referencesIn({ resolved, version, from, link }: Entry): string[] {
+  const isFolder = link === true && !String(resolved).includes(':');
+  return [isFolder ? undefined : resolved, version, from].filter(isText);
 }
 
-/** Returns whether a part of an entry names a package that would be written outside of the folder of packages. */
-function leadsOutside([key, value]: [string, unknown]): boolean {
-  const isMap = dependencyKeys.has(key) && isObject(value);
-  return (
-    /(^|\/)node_modules\/(.*\/)?\.\.(\/|$)/.test(key) ||
-    (isMap && Object.keys(value).some((name) => leadsOut.test(name)))
-  );
-}
-
-/** Returns a value, or those in it if it is a map of dependencies, as far as they are of a kind. */
-const partsOf = <T>(key: string, value: unknown, isOfKind: (part: unknown) => part is T): T[] =>
-  (dependencyKeys.has(key) && isObject(value) ? Object.values(value) : [value]).filter(isOfKind);
-
+const mapIn = (value: unknown): [string, unknown][] => (isObject(value) ? Object.entries(value) : []);
+const isText = (value: unknown): value is string => typeof value === 'string';
 const isObject = (value: unknown): value is object => typeof value === 'object' && value !== null;
 
 /** Returns whether a reference is that of a registry, a folder or an archive, however it is written. */

@@ -15,6 +15,8 @@ export interface Fetch {
   folder: string;
   /** Fills the caches in the home folder. */
   command: string;
+  /** For npm and pip: what a shell does before, so that the package manager starts no program. Nobody needs to see it. */
+  guard?: string | undefined;
   /** For pip: the files of requirements and constraints, from the root of the repository. */
   requirements: string[];
   /** For pip: asks the index for the versions of the package whose name follows. */
@@ -107,12 +109,13 @@ function fetchOf(words: string[], folder: string): Fetch | undefined {
   if (known === undefined) return undefined;
   const command = first === 0 ? known.command : `export ${words.slice(0, first).join(' ')} && ${known.command}`;
   const requirements = (known.files ?? []).map((file) => posix.normalize(posix.join(folder, file)));
-  return { manager: known.manager, folder, command, requirements, versions: known.versions };
+  return { manager: known.manager, folder, command, guard: known.guard, requirements, versions: known.versions };
 }
 
 interface Known {
   manager: PackageManager;
   command: string;
+  guard?: string;
   files?: string[];
   versions?: string;
 }
@@ -126,6 +129,7 @@ const forms: Partial<Record<string, Form>> = {
     return {
       manager: 'npm',
       command: line('npm', action, flags, '--ignore-scripts --no-audit --no-fund --git=/bin/false'),
+      guard: withGuardOfNode,
     };
   },
   pnpm: ([action = '', ...flags]) => {
@@ -220,10 +224,10 @@ function pip(program: string, [action, ...words]: string[]): Known | undefined {
   const versions = `${program} index versions --disable-pip-version-check`;
   const last = program.lastIndexOf('& ') + 1;
   const guarded = `${program.slice(0, last)} PYTHONPATH=${guard} ${program.slice(last).trim()}`;
-  return { manager: 'pip', command: line(withGuard, `${guarded} download`.trim(), kept, safe), files, versions };
+  return { manager: 'pip', command: line(`${guarded} download`.trim(), kept, safe), guard: withGuard, files, versions };
 }
 
-/** What pip says when it would build a package. */
+/** What pip and npm say when they would start a program of a package. */
 export const startsNothing = 'a package would run code of its own';
 const guard = '/tmp/guard';
 /**
@@ -235,6 +239,18 @@ const withGuard = [
   // pip asks the loader of its own Python which version of musl it has.
   `'  if not os.path.basename(str(args[0])).startswith("ld-musl-"): raise OSError("${startsNothing}")'`,
   `'  super().__init__(args, *a, **k)' 'subprocess.Popen = Popen' > ${guard}/sitecustomize.py &&`,
+].join(' ');
+
+/**
+ * npm up to version 10 runs scripts of folders, of workspaces, and of what a published lock file names, although scripts are off.
+ * Node reads this module first, and then starts no program.
+ */
+const withGuardOfNode = [
+  `mkdir -p ${guard} && printf '%s\\n' 'const all = require("child_process");'`,
+  `'const refuse = () => { throw new Error("${startsNothing}"); };'`,
+  `'all.ChildProcess.prototype.spawn = refuse;'`,
+  `'for (const name of Object.keys(all)) if (name !== "ChildProcess" && typeof all[name] === "function") all[name] = refuse;'`,
+  `> ${guard}/starts-nothing.cjs && export NODE_OPTIONS="$NODE_OPTIONS --require ${guard}/starts-nothing.cjs" &&`,
 ].join(' ');
 
 const pipFlags =

@@ -1,5 +1,5 @@
 import { mkdir, writeFile } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { dirname, join, posix } from 'node:path';
 import { hostMatcher } from '../../egress/host-names.ts';
 import { hasSecrets } from '../../repositories/store.ts';
 import { removeTree } from '../../sandbox/neutral-path.ts';
@@ -218,7 +218,7 @@ async function fetchPackages(
     try {
       const command = fetch.folder === '' ? fetch.command : `cd ${fetch.folder} && ${fetch.command}`;
       const left = Math.max(1, (end - performance.now()) / 1000);
-      const limits = { seconds: left, signal: confinement.signal, goesOn: false, secrets: [] };
+      const limits = { seconds: left, signal: confinement.signal, goesOn: false, secrets: [], before: fetch.guard };
       const [result] = await runCommands(context, opened.machine, [command], limits);
       if (result !== undefined && result.exitCode !== 0)
         fetched.failed.push({ fetch, result, codeNeeded: await codeNeeded(opened.machine, fetch, result) });
@@ -262,14 +262,14 @@ async function writeFiles(
  */
 async function codeNeeded(
   machine: Machine,
-  { manager, requirements, versions }: Fetch,
+  { manager, folder, requirements, versions }: Fetch,
   { command, output }: CommandResult,
 ): Promise<string | undefined> {
-  const [file = command.slice(0, 200)] = manager === 'uv' ? ['uv.lock'] : requirements;
+  const ofManager = { uv: ['uv.lock'], npm: [posix.join(folder, 'package.json')] }[manager as string];
+  const [file = command.slice(0, 200)] = ofManager ?? requirements;
   if (/\btransport '\w+' not allowed|\bEALLOWGIT\b/.test(output))
     return `${file}: a package comes from git, so its own scripts could run to prepare it`;
-  if (output.includes(startsNothing))
-    return `${file}: a package that it needs comes as source, so its own code would run to install it`;
+  if (output.includes(startsNothing)) return `${file}: a package that it needs would run its own code to be fetched`;
   if (manager !== 'pip' && /\bENOENT\b|\b[Nn]o such file or directory\b/.test(output))
     return `${file}: fetching its packages needs more files of the change than manifests`;
   const withoutWheel = (name: string) =>

@@ -95,13 +95,21 @@ test.each([
     { 'package-lock.json': lockOf(entry) },
     /^package-lock\.json: .*git repository/,
   ]),
-  ...['tarball: https://codeload.github.com/u/r/tar.gz/0', 'gitHosted: true', 'tarball: "https:\\x2f/x"'].map(
-    (part): [string, Record<string, string>, RegExp] => [
-      'pnpm install',
-      { 'pnpm-lock.yaml': `resolution: {${part}}` },
-      /^pnpm-lock\.yaml: .*git repository/,
-    ],
-  ),
+  ...[
+    'tarball: https:///codeload.github.com/u/r/tar.gz/0',
+    'tarball: //codeload.github.com/u/r/tar.gz/0',
+    'tarball: HTTPS://codeload.github.com/u/r/tar.gz/0',
+    'tarball: https://%63odeload.github.com/u/r/tar.gz/0',
+    'tarball: https://x@codeload.github.com/u/r/tar.gz/0',
+    'tarball: https://registry.example.org/a.tgz, tarball: //gitlab.com/u/r',
+    'tarball: https://codeload.github.com/u/r/tar.gz/0',
+    'gitHosted: true',
+    'tarball: "https:\\x2f/x"',
+  ].map((part): [string, Record<string, string>, RegExp] => [
+    'pnpm install',
+    { 'pnpm-lock.yaml': `resolution: {${part}}` },
+    /^pnpm-lock\.yaml: .*git repository/,
+  ]),
   ...[{ dependencies: { 'x/../../.local': '1.0.0' } }, { requires: { '../x': '1.0.0' } }].map(
     (entry): [string, Record<string, string>, RegExp] => [
       'npm ci',

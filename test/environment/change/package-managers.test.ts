@@ -1,8 +1,11 @@
-import { fetchesOf, whileFetching } from '../../../src/environment/change/package-managers.ts';
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fetchesOf, startsNothing, whileFetching } from '../../../src/environment/change/package-managers.ts';
 import { detectSetup, pinning } from '../../../src/environment/detect.ts';
 
 const npm = 'npm ci --ignore-scripts --no-audit --no-fund --git=/bin/false';
-const guard = /mkdir -p \/tmp\/guard && .* > \/tmp\/guard\/sitecustomize\.py && /;
 const guarded = 'PYTHONPATH=/tmp/guard';
 const wheels = '--only-binary :all: --dest /home/agent/.wheels --disable-pip-version-check --no-input';
 const pnpm = 'pnpm install --frozen-lockfile --ignore-scripts --ignore-pnpmfile';
@@ -27,7 +30,37 @@ test.each([
   ['cargo fetch --locked', ['', 'cargo fetch --locked']],
   ['composer install -n --no-dev', ['', composer.replace('install', 'install --no-dev')]],
 ])('%s is fetched without code', (command, ...wanted) => {
-  expect(fetchesOf(command).map((each) => [each.folder, each.command.replace(guard, '')])).toEqual(wanted);
+  expect(fetchesOf(command).map((each) => [each.folder, each.command])).toEqual(wanted);
+});
+
+test('npm and pip start no program while they fetch', () => {
+  const guards = ['npm ci', 'pip install x', 'yarn'].flatMap(fetchesOf).map(({ guard }) => guard);
+  expect(guards).toEqual([
+    expect.stringMatching(/\/tmp\/guard\/starts-nothing\.cjs && export NODE_OPTIONS="\$NODE_OPTIONS --require .*" &&$/),
+    expect.stringMatching(/\/tmp\/guard\/sitecustomize\.py &&$/),
+    undefined,
+  ]);
+});
+
+test('with its guard, Node starts no program, in whatever way', () => {
+  const [{ guard } = {}] = fetchesOf('npm ci');
+  const ways = [
+    'spawn("true")',
+    'spawnSync("true")',
+    'exec("true")',
+    'execSync("true")',
+    'execFileSync("true")',
+    'fork("x")',
+  ];
+  const program = `const all = require("child_process"); const { spawn } = all;
+    for (const way of ${JSON.stringify(ways)}) try { new Function("all", "return all." + way)(all); console.log(way); } catch {}
+    try { new all.ChildProcess().spawn({ file: "true", args: [] }); console.log("prototype"); } catch (error) { console.log(error.message); }`;
+  const script = `${guard?.replaceAll('/tmp/guard', '"$GUARD"')} "$NODE" -e '${program.replaceAll("'", '"')}'`;
+  const folder = mkdtempSync(join(tmpdir(), 'deckhand-guard-'));
+  const env = { GUARD: folder, NODE: process.execPath, PATH: '/usr/bin:/bin', NODE_OPTIONS: '' };
+  const said = execFileSync('sh', ['-c', script], { env, encoding: 'utf8' });
+  rmSync(folder, { recursive: true });
+  expect(said).toBe(`${startsNothing}\n`);
 });
 
 test('later versions of Yarn resolve without network first, and build nothing', () => {
