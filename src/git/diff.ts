@@ -8,7 +8,7 @@ import {
   type Sides,
   truncatedFile,
 } from './diff-files.ts';
-import type { Change, Checkout } from './engine.ts';
+import { type Change, type Checkout, GitFailed } from './engine.ts';
 
 export interface TreeDiff {
   files: FileDiff[];
@@ -107,4 +107,20 @@ function contentOf(blobs: Map<string, Buffer>, mode: string, oid: string): Uint8
   // A submodule has no content. Git shows its commit as one line.
   if (mode === '160000') return Buffer.from(`Subproject commit ${oid}\n`);
   return blobs.get(oid) ?? unread;
+}
+
+/** A change of more bytes names about 10,000 files, which nobody reviews. */
+export const maxChangeBytes = 2_000_000;
+
+/**
+ * Returns the changes between two commits or trees; undefined if they are more than a person reviews. Strangers choose how many
+ * files a pull request changes, and a few objects of git name hundreds of thousands.
+ */
+export async function changesIfFew(checkout: Checkout, from: string, to: string): Promise<Change[] | undefined> {
+  try {
+    return await checkout.changes(from, to, maxChangeBytes);
+  } catch (error) {
+    if (error instanceof GitFailed && error.fault === 'broken') return undefined;
+    throw error;
+  }
 }

@@ -195,7 +195,8 @@ export interface Checkout {
    */
   snapshot(): Promise<string>;
   treeOf(commit: string): Promise<string>;
-  changes(from: string, to: string): Promise<Change[]>;
+  /** @throws GitFailed `broken` when the list of changes has more than `maxBytes` */
+  changes(from: string, to: string, maxBytes?: number): Promise<Change[]>;
   /**
    * Returns the content of a file at a commit, or undefined when the commit has no such file. Never returns undefined
    * for a file that cannot be read.

@@ -176,7 +176,7 @@ function checkoutOf(repository: IsomorphicRepository): Checkout {
     remember: () => rememberWorkTree(repository),
     snapshot: () => snapshot(repository),
     treeOf: (commit) => repository.treeOf(commit),
-    changes: (from, to) => repository.run(() => changesBetween(repository, from, to)),
+    changes: (from, to, maxBytes) => repository.run(() => changesBetween(repository, from, to, maxBytes)),
     readFile: (commit, path) => repository.run(() => readFile(repository, commit, path)),
     listFolder: (commit, path) =>
       repository.run(async () => namesIn(folderOf(repository), await repository.treeOf(commit), path)),
@@ -229,8 +229,15 @@ async function readBlobs(repository: IsomorphicRepository, oids: string[], maxBy
 const nothing: TreeEntry = { mode: '000000', oid: '0'.repeat(40) };
 
 /** Returns the changed paths between two commits or trees. */
-async function changesBetween(repository: IsomorphicRepository, from: string, to: string): Promise<Change[]> {
+async function changesBetween(
+  repository: IsomorphicRepository,
+  from: string,
+  to: string,
+  maxBytes = Number.POSITIVE_INFINITY,
+): Promise<Change[]> {
   const changes: Change[] = [];
+  // As in git's raw format, each has two modes and two ids.
+  let bytes = 0;
   await git.walk({
     ...repository.local,
     trees: [git.TREE({ ref: from }), git.TREE({ ref: to })],
@@ -238,6 +245,8 @@ async function changesBetween(repository: IsomorphicRepository, from: string, to
       // The walk does not enter a folder whose object id is the same on both sides: nothing in it changed.
       if (await isEqual(before, after)) return null;
       const [old, now] = [await fileOf(before), await fileOf(after)];
+      bytes += path.length + 100;
+      if (bytes > maxBytes) throw new GitFailed('broken', `git: its output is larger than ${maxBytes / 1e6} MB`);
       if (old !== nothing || now !== nothing)
         changes.push({ path, oldMode: old.mode, newMode: now.mode, oldOid: old.oid, newOid: now.oid });
       return path;

@@ -83,19 +83,27 @@ async function replaceFiles(repository: NativeRepository, tree: string, files: F
  * before.
  */
 const maxRemembered = 8;
+/** Larger ones are read again. */
+const maxRememberedBytes = 2_000_000;
 
 /** Returns the changed paths between two commits or trees. */
-async function changesBetween(repository: NativeRepository, from: string, to: string): Promise<Change[]> {
+async function changesBetween(
+  repository: NativeRepository,
+  from: string,
+  to: string,
+  maxBytes?: number,
+): Promise<Change[]> {
   if (from === to) return [];
   const { changes: remembered } = repository;
   const pair = `${from} ${to}`;
   const known = remembered.get(pair);
   if (known !== undefined) return known;
-  const output = await repository.git([
-    ...['diff-tree', '-r', '-z', '--raw', '--no-renames', '--full-index'],
-    ...[from, to],
-  ]);
+  const output = await repository.git(
+    [...['diff-tree', '-r', '-z', '--raw', '--no-renames', '--full-index'], ...[from, to]],
+    maxBytes === undefined ? {} : { maxBytes },
+  );
   const changes = await parseRaw(output);
+  if (output.length > maxRememberedBytes) return changes;
   if (remembered.size >= maxRemembered) remembered.clear();
   remembered.set(pair, changes);
   return changes;
@@ -275,7 +283,7 @@ function checkoutOf(repository: NativeRepository): Checkout {
     remember: () => rememberWorkTree(repository),
     snapshot: () => snapshot(repository),
     treeOf: objects.treeOf,
-    changes: (from, to) => changesBetween(repository, from, to),
+    changes: (from, to, maxBytes) => changesBetween(repository, from, to, maxBytes),
     readFile: (commit, path) => readFile(repository, commit, path),
     listFolder: async (commit, path) => namesIn(objects.folder, await objects.treeOf(commit), path),
     files: async (commit) => allFiles(objects.folder, await objects.treeOf(commit)),

@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto';
-import { type ChangedFile, whyDropped } from '../../domain/lab/static-filter.ts';
+import { type ChangedFile, droppedBecause, whyDropped } from '../../domain/lab/static-filter.ts';
 import { isProgram } from '../../domain/proof/reading-code.ts';
 import { isUsualTestFile } from '../../domain/proof/tests/test-files.ts';
 import { oneLine, visible } from '../../domain/text/sanitize.ts';
 import { isKnownCacheFile } from '../../environment/detect.ts';
 import { chosenOf } from '../../environment/files/choose-files.ts';
 import { cacheFilesIn } from '../../environment/plan-setup.ts';
-import { diffOf } from '../../git/diff.ts';
+import { changesIfFew, diffOf } from '../../git/diff.ts';
 import type { Change, Checkout, PastCommit } from '../../git/engine.ts';
 import { pathsMatching } from '../../repositories/settings/repository-settings.ts';
 import type { RepositorySettings } from '../../repositories/settings/schema.ts';
@@ -77,16 +77,15 @@ export async function lookAtPage(past: Past, page: number): Promise<Looked> {
     looked: commits.length,
     isLast: tooOld >= 0 || all.length < pageSize || (page + 1) * pageSize >= maxLooked,
   };
-  const changes = new Map<string, Change[]>();
-  for (const { id, parents } of commits)
-    if (parents[0] !== undefined) changes.set(id, await past.checkout.changes(parents[0], id));
-  const classify = await classifier(past, [...changes.values()].flat());
+  // One after the other: whoever writes a history chooses how many files each commit changes.
   for (const [i, commit] of commits.entries()) {
-    const own = changes.get(commit.id) ?? [];
-    const reason = await whyNot(past, commit, own, classify);
-    if (reason === undefined)
+    const [parent] = commit.parents;
+    const own = parent === undefined ? [] : await changesIfFew(past.checkout, parent, commit.id);
+    const classify = await classifier(past, own ?? []);
+    const reason = own === undefined ? droppedBecause.tooLarge : await whyNot(past, commit, own, classify);
+    if (reason === undefined && own !== undefined)
       found.candidates.push(await candidateOf(past, commit, own, { classify, place: page * pageSize + i }));
-    else found.dropped[reason] = (found.dropped[reason] ?? 0) + 1;
+    else found.dropped[`${reason}`] = (found.dropped[`${reason}`] ?? 0) + 1;
   }
   return found;
 }

@@ -10,7 +10,7 @@ import {
   searchedBy,
 } from '../../domain/proof/tests/test-files.ts';
 import { maxPointerBytes, pointerIn } from '../../environment/files/lfs-pointer.ts';
-import { blobsOf, diffOf, type TreeDiff } from '../../git/diff.ts';
+import { blobsOf, diffOf, maxChangeBytes, type TreeDiff } from '../../git/diff.ts';
 import type { Change, Checkout } from '../../git/engine.ts';
 import { pathsMatching } from '../../repositories/settings/repository-settings.ts';
 import type { Work } from '../work.ts';
@@ -55,11 +55,12 @@ const linesAtOnce = 20;
 /**
  * Reads the tests of a change: of everything that its pull request shows, not only of what this run did. `before` is the tree
  * with which it is compared, if that is not the commit of the base branch.
+ * @throws GitFailed `broken` if the change names more files than a person reviews; it is not proved then
  */
 export async function readTestedChange(work: Work, tree: string, before?: string): Promise<TestedChange> {
   const { checkout, settings } = work;
   const base = before ?? (await checkout.treeOf(await baseOfChange(work)));
-  const changes = await checkout.changes(base, tree);
+  const changes = await checkout.changes(base, tree, maxChangeBytes);
   const testsAmong = (paths: string[]) => testFilesAmong(work, paths);
   const isTest = await testsAmong(changes.map(({ path }) => path));
   const tests = changes.filter(({ path }) => isTest(path));

@@ -1,5 +1,6 @@
 import type { App } from '../../app.ts';
 import type { RepositoryRow } from '../../db/tables/project.ts';
+import { changesIfFew } from '../../git/diff.ts';
 import { type Checkout, GitFailed } from '../../git/engine.ts';
 import { credentialFor, remoteFor } from '../../repositories/credentials.ts';
 import { cloneInTurn, openCheckout } from '../../repositories/reader.ts';
@@ -56,7 +57,7 @@ async function* triedIn(checkout: Checkout, subject: Tried, others: Tried[]): As
   }
 }
 
-/** Returns a function that fetches a pull request and returns the paths that it changes; undefined if it is another now. */
+/** Returns a function that fetches a pull request and returns the paths that it changes; undefined if it is another now, or they are too many. */
 function pathsIn(checkout: Checkout): (pull: Tried) => Promise<Set<string> | undefined> {
   const bases = new Map<string, string | undefined>();
   return async (pull) => {
@@ -65,7 +66,8 @@ function pathsIn(checkout: Checkout): (pull: Tried) => Promise<Set<string> | und
     if (!bases.has(pull.baseBranch)) bases.set(pull.baseBranch, await checkout.fetch(pull.baseBranch));
     const base = bases.get(pull.baseBranch);
     const from = base && (await checkout.mergeBase(base, head));
-    return from ? new Set((await checkout.changes(from, head)).map(({ path }) => path)) : undefined;
+    const changes = from && (await changesIfFew(checkout, from, head));
+    return changes ? new Set(changes.map(({ path }) => path)) : undefined;
   };
 }
 

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { EntityManager } from 'typeorm';
 import type { Judged } from '../../domain/proof/proof.ts';
+import { changesIfFew } from '../../git/diff.ts';
 import type { Checkout } from '../../git/engine.ts';
 import { decidingSettings } from '../../repositories/settings/repository-settings.ts';
 import type { Journal } from '../../runs/journal.ts';
@@ -38,8 +39,8 @@ export function lookUpProof(
   return journal.once(knownStep, async () => {
     const { branch, settings } = placed;
     const base = await baseOfChange({ ...placed, checkout, retrying });
-    const changed = (await checkout.changes(base, branch.from)).map(({ path }) => path);
-    const isTest = await testFilesAmong({ settings }, changed);
+    const changed = (await changesIfFew(checkout, base, branch.from))?.map(({ path }) => path);
+    const isTest = await testFilesAmong({ settings }, changed ?? []);
     // Code of strangers runs without submodules and files in Git LFS.
     const isForeign = ask.isFork || ask.isForeign === true;
     const trees = [await checkout.treeOf(base), await checkout.treeOf(branch.from)];
@@ -49,7 +50,7 @@ export function lookUpProof(
     const commits = await checkout.commitsSince(base, branch.from, maxJudgedCommits + 1);
     const known = {
       fingerprint,
-      changesTests: changed.some(isTest),
+      changesTests: changed === undefined || changed.some(isTest),
       commits: commits.filter((each) => each !== branch.from),
       base,
     };

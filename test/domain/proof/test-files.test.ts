@@ -224,6 +224,7 @@ test.each<[string, () => unknown]>([
   ['deep folders of tests', () => manyTimes(() => decidesByName(`${'test/'.repeat(800)}x`))],
   ['deep folders', () => manyTimes(() => isUsualTestFile(`${'a/'.repeat(2000)}x`))],
   ['many skips', () => countSkips(`${'t.'.repeat(100_000)}\n${'test('.repeat(20_000)}${'\n'.repeat(200_000)}`)],
+  ['many skips before many spaces', () => countSkips(`${'it('.repeat(100)}{${' '.repeat(2_000_000)}`)],
   ['many readers', () => readsCode(Array(20_000).fill('x=open('), ['a.js'])],
   ['many readers in one line', () => readsCode(['open('.repeat(20_000)], ['a.js'])],
   ['many calls of git', () => readsCode(['git -C '.repeat(14_000)], ['a.js'])],

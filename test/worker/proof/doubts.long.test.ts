@@ -225,6 +225,15 @@ test.each<[string, Partial<Given>, string]>([
   expect(await readTestedChange(work, tree)).toMatchObject({ doubts: [doubt], isHindered: !isOfNewTests });
 });
 
+test('a change of more files than a person reviews is not judged', async () => {
+  const change = Object.fromEntries(Array.from({ length: 20_000 }, (_, i) => [`packages/${i}/package.json`, '{}']));
+  const { work, tree } = await workWith({ base, change, settings: {} });
+  const most = await longestBlock(() =>
+    expect(readTestedChange(work, tree)).rejects.toMatchObject({ name: 'GitFailed', fault: 'broken' }),
+  );
+  expect(most).toBeLessThan(500);
+});
+
 test('of many changed tests, only some are in memory at the same time', async () => {
   const names = Array.from({ length: 12 }, (_, i) => `test/${i}.test.js`);
   const all = (call: string) => Object.fromEntries(names.map((name) => [name, `${test1(call)}// ${name}\n`]));

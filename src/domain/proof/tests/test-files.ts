@@ -76,7 +76,7 @@ const skipMarks = [
   // JavaScript
   /\b(test|it|describe|suite|context|specify|t|this|ctx)(\.\w+){0,2}(\.|\[['"`])(skip|todo|only|fixme|fails|failing|skipIf|runIf)\b/,
   /\bx(it|test|describe|context|specify)\b|\bf(it|describe)\(|\bskip: *(true|['"`])/,
-  /\b(test|it|describe|suite)\(.{0,300}[{,] *(skip|todo|only) *[:,}]/,
+  /\b(test|it|describe|suite)\(.{0,300}[{,] {0,50}(skip|todo|only) {0,50}[:,}]/,
   /\b(test|it|describe|suite)\([^()\n]{0,300}\{\s{1,50}(\w{1,20}: *[\w'"]{1,50},\s{1,50}){0,3}(skip|todo|only) *[:,}]/,
   /\b(test|it|describe)\.ignore\(|^[ \t]*ignore: *true/,
   // Python

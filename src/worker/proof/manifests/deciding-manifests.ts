@@ -1,6 +1,7 @@
 import { mayDecide } from '../../../domain/proof/manifests.ts';
 import { blobsOf } from '../../../git/diff.ts';
 import type { Change, Checkout } from '../../../git/engine.ts';
+import { foldersOf } from '../../../git/work-tree/tree-files.ts';
 import { batchesOf, judging, unlessTooSlow } from '../contents.ts';
 import { type Files, packagesInPlaceOfOthers } from './new-packages.ts';
 
@@ -31,7 +32,7 @@ export async function decidingManifests(given: Given): Promise<Set<string>> {
   const words = new Set(known.flatMap((command) => command.split(/[^\w.@/-]+/)));
   const around = { words, ...(isClosed ? { commands: [...checks, ...others] } : {}) };
   const all = changes.filter(({ path }) => mayDecide(path));
-  const isNewFolder = newFoldersOf(files);
+  const isNewFolder = await newFoldersOf(files);
   const deciding = all.slice(maxManifests).map(({ path }) => path);
   for (const some of batchesOf(all.slice(0, maxManifests), comparedAtOnce)) {
     const before = await blobsOf(checkout, some, 'old', maxBytes);
@@ -47,18 +48,19 @@ export async function decidingManifests(given: Given): Promise<Set<string>> {
     const differing = await unlessTooSlow(judging.call('differingManifests', read, around), paths);
     deciding.push(...differing, ...some.filter((change) => !isRead(change)).map(({ path }) => path));
   }
-  const left = all.filter(({ path, oldMode }) => oldMode === absent && !deciding.includes(path));
-  return new Set([...deciding, ...(await packagesInPlaceOfOthers(checkout, files, left))]);
+  const found = new Set(deciding);
+  const left = all.filter(({ path, oldMode }) => oldMode === absent && !found.has(path));
+  return new Set([...found, ...(await packagesInPlaceOfOthers(checkout, files, left))]);
 }
 
 /** Folders of data for tests, whose manifests are no part of the project. */
 const fixtures = /(^|\/)(fixtures|__fixtures__|testdata)\//;
 
 /** Returns a function that says whether the base has no file in the folder of a path, or only data for tests. */
-function newFoldersOf(files: Files): (path: string) => boolean {
-  const paths = [...files.keys()];
+async function newFoldersOf(files: Files): Promise<(path: string) => boolean> {
+  const folders = await foldersOf(files);
   return (path) => {
     const folder = path.slice(0, path.lastIndexOf('/') + 1);
-    return fixtures.test(folder) || !paths.some((each) => each.startsWith(folder));
+    return fixtures.test(folder) || !(folder === '' ? files.size > 0 : folders.has(folder.slice(0, -1)));
   };
 }
