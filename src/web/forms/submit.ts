@@ -18,13 +18,15 @@ type Field = HTMLInputElement | HTMLTextAreaElement | HTMLSelectElement;
  * Focuses the first field of a form that is required and empty, or that the form itself says is wrong, and says so at the field.
  * Returns whether there is one. Primer's fields only tell screen readers that they are required.
  */
-function refuseField(form: HTMLFormElement): boolean {
+export function refuseField(form: HTMLFormElement): boolean {
   const fields = [...form.querySelectorAll<Field>('input, textarea, select')];
   for (const field of fields) {
     const isMissing = field.getAttribute('aria-required') === 'true' && field.value.trim() === '';
-    const problem = isMissing ? (field.dataset.missing ?? 'Fill in this field.') : field.dataset.problem;
-    if (problem === undefined) continue;
-    field.setCustomValidity(problem);
+    if (!isMissing && field.dataset.problem === undefined) continue;
+    field.focus();
+    // What is wrong with it stands below it.
+    if (!isMissing) return true;
+    field.setCustomValidity(field.dataset.missing ?? 'Fill in this field.');
     field.reportValidity();
     // Otherwise the browser would refuse the form, also once something else has filled in the field.
     for (const event of ['input', 'blur'])

@@ -25,9 +25,12 @@ export function notify(text: string, variant: Notice['variant'] = 'default', act
 }
 
 /** Shows why an action failed. An error of the connection disappears when the connection is back. */
-export function notifyError(error: unknown): void {
+export const notifyError = (error: unknown): void => notifyFormError(error, {});
+
+/** Shows why a form was refused. `labels` are those of its fields, by their names in the API. */
+export function notifyFormError(error: unknown, labels: Record<string, string>): void {
   show({
-    text: errorMessage(error),
+    text: errorMessage(error, labels),
     variant: 'danger',
     isAboutConnection: isConnectionError(error),
     at: Date.now(),

@@ -18,7 +18,7 @@ import { oneLine } from '../../domain/text/sanitize.ts';
 import * as api from '../api.ts';
 import { QueryResult } from '../display/query-result.tsx';
 import { May } from '../forms/may.tsx';
-import { mutateOnce, submitOnCtrlEnter } from '../forms/submit.ts';
+import { mutateOnce, refuseField, submitOnCtrlEnter } from '../forms/submit.ts';
 import { useDraft } from '../forms/use-draft.ts';
 import { notifyError } from '../frame/notices.tsx';
 import { usePageTitle } from '../frame/page-header.tsx';
@@ -66,8 +66,9 @@ function GoalForm({ projectId }: { projectId: string }) {
     },
   });
   const confirm = useCostConfirm(projectId);
-  const onSubmit = async (event: FormEvent) => {
+  const onSubmit = async (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault();
+    if (refuseField(event.currentTarget)) return;
     if (await confirm('questions', 'Start planning?', 'Start planning')) mutateOnce(start);
   };
   return (

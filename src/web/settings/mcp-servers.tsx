@@ -1,10 +1,11 @@
-import { Button, Checkbox, CheckboxGroup, Flash, FormControl, TextInput } from '@primer/react';
+import { Button, Checkbox, CheckboxGroup, Flash, FormControl, TextInput, useConfirm } from '@primer/react';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import * as api from '../api.ts';
 import { plural } from '../display/formats.ts';
 import { QueryResult } from '../display/query-result.tsx';
 import { Section } from '../display/sections.tsx';
+import { submitOnce } from '../forms/submit.ts';
 import { notify, notifyError } from '../frame/notices.tsx';
 import { fieldError, isAboutFields } from '../live/errors.ts';
 import * as queries from '../live/queries.ts';
@@ -43,6 +44,7 @@ export function McpServers({ projectId }: { projectId: string }) {
             const form = (
               <ServerForm
                 edited={edited}
+                taken={known.map(({ name }) => name).filter((name) => name !== edited?.name)}
                 all={all}
                 projectId={projectId}
                 onEnd={() => setEdited(undefined)}
@@ -109,6 +111,16 @@ function ServerItem({ server, all, projectId, unreached, onEdit, onRemove }: Ite
     mutationFn: () => api.tryMcpServer(projectId, { name, url, headers }),
     onError: notifyError,
   });
+  const confirm = useConfirm();
+  const remove = async () => {
+    const isSure = await confirm({
+      title: `Remove ${name}?`,
+      content: 'Agents can no longer call its tools. The values of its headers are deleted.',
+      confirmButtonContent: 'Remove server',
+      confirmButtonType: 'danger',
+    });
+    if (isSure) onRemove();
+  };
   const details = [
     headers.length > 0 && `Headers: ${headers.map((header) => header.name).join(', ')}`,
     `Tools: ${tools === null ? 'all' : tools.join(', ')}`,
@@ -131,7 +143,7 @@ function ServerItem({ server, all, projectId, unreached, onEdit, onRemove }: Ite
       <Button size="small" aria-label={`Edit ${name}`} onClick={onEdit}>
         Edit
       </Button>
-      <Button size="small" variant="danger" aria-label={`Remove ${name}`} onClick={onRemove}>
+      <Button size="small" variant="danger" aria-label={`Remove ${name}`} onClick={() => void remove()}>
         Remove
       </Button>
       {test.data === undefined && unreached !== null && (
@@ -158,6 +170,8 @@ const paths = { name: 'name', url: 'url', header: 'headers.0.name', value: 'head
 interface FormProps {
   /** The server to change; undefined to add one. */
   edited: api.McpServer | undefined;
+  /** The names of the other servers. */
+  taken: string[];
   all: api.RepositoryEntry[];
   isBusy: boolean;
   projectId: string;
@@ -176,7 +190,7 @@ function headersOf({ header, value }: typeof empty, edited: api.McpServer | unde
 }
 
 /** Connects to a server first. What it offers, or why it failed, is shown before the server can be added. */
-function ServerForm({ edited, all, isBusy, projectId, onAdd, onEnd }: FormProps) {
+function ServerForm({ edited, taken, all, isBusy, projectId, onAdd, onEnd }: FormProps) {
   const [fields, setFields] = useState(edited === undefined ? empty : fieldsOf(edited));
   const connection = {
     name: fields.name.trim(),
@@ -190,7 +204,10 @@ function ServerForm({ edited, all, isBusy, projectId, onAdd, onEnd }: FormProps)
     },
   });
   const field = (key: keyof typeof empty, label: string, more: { type?: 'password'; placeholder?: string } = {}) => {
-    const problem = fieldError(attempt.error, paths[key], label);
+    const isTaken = key === 'name' && taken.some((name) => name.toLowerCase() === connection.name.toLowerCase());
+    const problem = isTaken
+      ? 'There is a server with this name. Edit that one.'
+      : fieldError(attempt.error, paths[key], label);
     return (
       <FormControl required={key === 'name' || key === 'url'} className={key === 'url' ? 'mcp-url' : ''}>
         <FormControl.Label>{label}</FormControl.Label>
@@ -199,6 +216,7 @@ function ServerForm({ edited, all, isBusy, projectId, onAdd, onEnd }: FormProps)
           autoFocus={edited !== undefined && key === 'name'}
           autoComplete="off"
           value={fields[key]}
+          {...(isTaken ? { 'data-problem': problem } : {})}
           onChange={(event) => {
             setFields({ ...fields, [key]: event.target.value });
             // What another address or header brings is not known.
@@ -218,13 +236,7 @@ function ServerForm({ edited, all, isBusy, projectId, onAdd, onEnd }: FormProps)
   };
   return (
     <>
-      <form
-        className="row wrap-row bottom-aligned"
-        onSubmit={(event) => {
-          event.preventDefault();
-          attempt.mutate();
-        }}
-      >
+      <form className="row wrap-row bottom-aligned" onSubmit={submitOnce(attempt)}>
         {field('name', 'Name')}
         {field('url', 'URL', { placeholder: 'https://mcp.example.com/mcp' })}
         {field('header', 'Header', { placeholder: 'Authorization' })}

@@ -4,6 +4,7 @@ import { type FormEvent, useState } from 'react';
 import { QueryResult } from '../display/query-result.tsx';
 import { Section } from '../display/sections.tsx';
 import { TimeAgo } from '../display/times.tsx';
+import { refuseField } from '../forms/submit.ts';
 import { notify, notifyError } from '../frame/notices.tsx';
 
 interface TokenState {
@@ -66,13 +67,13 @@ export function TokenSetting<K extends QueryKey>(props: {
 function TokenForm(props: { isConfigured: boolean; isBusy: boolean; onSave(token: string): void; onRemove(): void }) {
   const { isConfigured, isBusy, onSave, onRemove } = props;
   const [token, setToken] = useState('');
-  const onSubmit = (event: FormEvent) => {
+  const onSubmit = (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault();
-    if (token.trim() !== '') onSave(token.trim());
+    if (!refuseField(event.currentTarget)) onSave(token.trim());
   };
   return (
     <form className="row wrap-row bottom-aligned" onSubmit={onSubmit}>
-      <FormControl>
+      <FormControl required>
         <FormControl.Label>{isConfigured ? 'New token' : 'Token'}</FormControl.Label>
         <TextInput
           type="password"

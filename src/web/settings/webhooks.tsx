@@ -8,7 +8,7 @@ import { Section } from '../display/sections.tsx';
 import { TimeAgo } from '../display/times.tsx';
 import { SelectField } from '../forms/select-field.tsx';
 import { submitOnce } from '../forms/submit.ts';
-import { notify, notifyError } from '../frame/notices.tsx';
+import { notify, notifyError, notifyFormError } from '../frame/notices.tsx';
 import * as queries from '../live/queries.ts';
 
 /** Lists the webhooks of a project with what was delivered to them. The secret of a new one is shown once. */
@@ -188,7 +188,7 @@ function WebhookForm({ projectId, onCreated }: { projectId: string; onCreated(we
       setUrl('');
       void client.invalidateQueries({ queryKey: queries.webhooks(projectId).queryKey });
     },
-    onError: notifyError,
+    onError: (error) => notifyFormError(error, { url: 'Address', events: 'Events' }),
   });
   const toggle = (event: WebhookEvent) =>
     setEvents(events.includes(event) ? events.filter((each) => each !== event) : [...events, event]);

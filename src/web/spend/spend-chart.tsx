@@ -23,6 +23,8 @@ const shownShare = 0.25;
 export function SpendChart({ spend }: { spend: Spend }) {
   const { names, days } = chartOf(spend);
   const { dayCostUsd } = spend.budget;
+  // Ticks of a few cents differ in tenths of them.
+  const decimals = Math.max(...spend.days.map(({ costUsd }) => costUsd)) < 0.5 ? 3 : 2;
   const isNear = spend.days.some(({ costUsd }) => costUsd >= shownShare * dayCostUsd);
   return (
     <>
@@ -31,11 +33,7 @@ export function SpendChart({ spend }: { spend: Spend }) {
           <BarChart data={days} margin={{ right: 8, top: 16 }} accessibilityLayer={false}>
             <CartesianGrid stroke="var(--borderColor-muted)" vertical={false} />
             <XAxis dataKey="day" tick={axisText} tickFormatter={(day: string) => day.slice(5)} minTickGap={24} />
-            <YAxis
-              tick={axisText}
-              tickFormatter={(usd: number) => `$${usd.toFixed(Number.isInteger(usd) ? 0 : 2)}`}
-              width={56}
-            />
+            <YAxis tick={axisText} tickFormatter={(usd: number) => `$${usd.toFixed(decimals)}`} width={56} />
             <Tooltip
               contentStyle={tooltipStyle}
               cursor={{ fill: 'var(--bgColor-neutral-muted)' }}

@@ -18,6 +18,8 @@ interface Props {
   onClose(): void;
 }
 
+const labels = { name: 'Name', goal: 'Goal', startDate: 'First day', endDate: 'Last day' };
+
 /** Creates or edits a sprint. The first day of an existing sprint cannot be changed. */
 export function SprintFormDialog(props: Props) {
   const { sprint, onClose } = props;
@@ -29,7 +31,7 @@ export function SprintFormDialog(props: Props) {
   return (
     <FormDialog title={sprint === undefined ? 'New sprint' : 'Edit sprint'} onClose={onClose} width="large">
       <form className="stack" onSubmit={submitOnce(save)}>
-        {save.error && <Flash variant="danger">{errorMessage(save.error)}</Flash>}
+        {save.error && <Flash variant="danger">{errorMessage(save.error, labels)}</Flash>}
         <TitleField label="Name" instead="the goal" value={fields.name} onChange={(name) => set({ name })} />
         <FormControl>
           <FormControl.Label>Goal</FormControl.Label>
