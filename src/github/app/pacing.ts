@@ -6,6 +6,7 @@ import { assertLock } from '../../db/locks.ts';
 import { retryAfterMs } from '../../domain/waiting.ts';
 import type { Metrics } from '../../http/metrics.ts';
 import { isTransientError, pauseAsked, RateLimited, secondsUntilReset } from '../../outgoing/github-errors.ts';
+import { readInParts } from '../../outgoing/smaller-pages.ts';
 import { currentPerson } from '../../threads/tenant.ts';
 import { type Describe, traced } from '../../tracing/traced.ts';
 
@@ -177,6 +178,16 @@ export function keepPace(octokit: Octokit, installationId: number, pace: Pace): 
       return answer;
     };
     return traced(`GitHub ${method}${template === undefined ? '' : ` ${template}`}`, attributes, act, 'client');
+  });
+  octokit.hook.wrap('request', async (request, options) => {
+    const read = async (asked: typeof options) => request(asked);
+    try {
+      return await read(options);
+    } catch (error) {
+      const answer = await readInParts(error, options, read);
+      if (answer === undefined) throw error;
+      return answer;
+    }
   });
   return octokit;
 }
