@@ -10,6 +10,7 @@ import {
   searchedBy,
 } from '../../domain/proof/tests/test-files.ts';
 import { maxPointerBytes, pointerIn } from '../../environment/files/lfs-pointer.ts';
+import { coneOf } from '../../git/cone.ts';
 import { blobsOf, diffOf, maxChangeBytes, type TreeDiff } from '../../git/diff.ts';
 import type { Change, Checkout } from '../../git/engine.ts';
 import { pathsMatching } from '../../repositories/settings/repository-settings.ts';
@@ -89,6 +90,7 @@ export async function readTestedChange(work: Work, tree: string, before?: string
   const helpers = await changedHelpers({ checkout, base, changes, isTest, testsAmong, doubt });
   const ways = [...new Set([...deciding, ...helpers])];
   const pointers = await inLfs(checkout, changes, isTest);
+  const unrun = outsideOfCheckout(work, tests);
   const { takingOver, reading } = await judgeNewLines({ checkout, tests, programs }, diff);
   const watch = await watchFor({ checkout, base, codeOfChange: oldTestsOnChange, changes, isTest, commands });
   return {
@@ -103,10 +105,11 @@ export async function readTestedChange(work: Work, tree: string, before?: string
       ...doubtAbout(await switchedOff(checkout, tests, diff), 'switches tests off', 'switch tests off'),
       ...doubtAbout(links, 'is a symbolic link', 'are symbolic links'),
       ...doubtAbout(pointers, 'is in Git LFS', 'are in Git LFS'),
+      ...doubtAbout(unrun, 'is outside of checkout.paths', 'are outside of checkout.paths'),
       ...doubtAbout(reading, 'reads code as text', 'read code as text'),
       ...unread,
     ],
-    isHindered: ways.length + pointers.length + unread.size > 0,
+    isHindered: ways.length + pointers.length + unrun.length + unread.size > 0,
     moved: support.map(({ path }) => path),
     watch,
     earlier: await compareEarlierTests(checkout, tests, diff),
@@ -125,6 +128,14 @@ async function inLfs(checkout: Checkout, changes: Change[], isTest: (path: strin
   return counting
     .filter(({ newOid }) => pointerIn(blobs.get(newOid) ?? Buffer.alloc(0)) !== undefined)
     .map(({ path }) => path);
+}
+
+/** Returns the older tests of a change that the checks do not see, because the checkout leaves them out. */
+function outsideOfCheckout({ settings }: Work, tests: Change[]): string[] {
+  const { paths } = settings.checkout;
+  if (paths.length === 0) return [];
+  const { has } = coneOf(paths);
+  return tests.filter(({ path, oldMode }) => oldMode !== absent && !has(path)).map(({ path }) => path);
 }
 
 /** Returns the commands that run before the checks, with the scripts that package managers run by themselves. */

@@ -52,6 +52,15 @@ test.each<[string, Partial<Given>, string]>([
     'tools/begin.py decides how the tests run',
   ],
   [
+    'a changed test that the checkout leaves out',
+    {
+      base: { ...base, 'other/test/o.test.js': test1('test') },
+      settings: { checkout: { submodules: false, lfs: false, paths: ['src', 'test'] } },
+      change: { ...more, 'other/test/o.test.js': '' },
+    },
+    'other/test/o.test.js is outside of checkout.paths',
+  ],
+  [
     'a manifest that is too large to read',
     { change: { ...more, 'pyproject.toml': `${large}[tool.pytest.ini_options]\naddopts = "--co"\n` } },
     'pyproject.toml decides how the tests run',
