@@ -156,14 +156,16 @@ export function keepPace(octokit: Octokit, installationId: number, pace: Pace): 
   octokit.hook.wrap('request', async (request, options) => {
     const isWrite = !['GET', 'HEAD'].includes(options.method ?? 'GET');
     const { signal } = (options.request ?? {}) as { signal?: AbortSignal };
-    const call = {
-      installationId,
-      isWrite,
-      isHtml: options.url === '/markdown',
-      isGraphql: options.url.endsWith('/graphql'),
-      signal,
-      send: async (either: AbortSignal) => request({ ...options, request: { ...options.request, signal: either } }),
-    };
+    // Hooks around this one would get their own options again, so pages are divided here.
+    const send = (asked: typeof options) =>
+      perform(pace, {
+        installationId,
+        isWrite,
+        isHtml: options.url === '/markdown',
+        isGraphql: options.url.endsWith('/graphql'),
+        signal,
+        send: async (either: AbortSignal) => request({ ...asked, request: { ...asked.request, signal: either } }),
+      });
     const method = options.method ?? 'GET';
     // The template of the address, without the parts that are filled in. Links to further pages have none.
     const template = options.url.startsWith('/') ? options.url.split('?')[0] : undefined;
@@ -173,21 +175,15 @@ export function keepPace(octokit: Octokit, installationId: number, pace: Pace): 
       'server.address': URL.parse(options.baseUrl)?.hostname,
     };
     const act = async (describe: Describe) => {
-      const answer = await perform(pace, call);
+      const answer = await send(options).catch(async (error) => {
+        const inParts = await readInParts(error, options, send);
+        if (inParts === undefined) throw error;
+        return inParts;
+      });
       describe({ 'http.response.status_code': answer.status });
       return answer;
     };
     return traced(`GitHub ${method}${template === undefined ? '' : ` ${template}`}`, attributes, act, 'client');
-  });
-  octokit.hook.wrap('request', async (request, options) => {
-    const read = async (asked: typeof options) => request(asked);
-    try {
-      return await read(options);
-    } catch (error) {
-      const answer = await readInParts(error, options, read);
-      if (answer === undefined) throw error;
-      return answer;
-    }
   });
   return octokit;
 }
