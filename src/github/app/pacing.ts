@@ -156,16 +156,14 @@ export function keepPace(octokit: Octokit, installationId: number, pace: Pace): 
   octokit.hook.wrap('request', async (request, options) => {
     const isWrite = !['GET', 'HEAD'].includes(options.method ?? 'GET');
     const { signal } = (options.request ?? {}) as { signal?: AbortSignal };
-    // Hooks around this one would get their own options again, so pages are divided here.
-    const send = (asked: typeof options) =>
-      perform(pace, {
-        installationId,
-        isWrite,
-        isHtml: options.url === '/markdown',
-        isGraphql: options.url.endsWith('/graphql'),
-        signal,
-        send: async (either: AbortSignal) => request({ ...asked, request: { ...asked.request, signal: either } }),
-      });
+    const call = {
+      installationId,
+      isWrite,
+      isHtml: options.url === '/markdown',
+      isGraphql: options.url.endsWith('/graphql'),
+      signal,
+      send: async (either: AbortSignal) => request({ ...options, request: { ...options.request, signal: either } }),
+    };
     const method = options.method ?? 'GET';
     // The template of the address, without the parts that are filled in. Links to further pages have none.
     const template = options.url.startsWith('/') ? options.url.split('?')[0] : undefined;
@@ -175,15 +173,24 @@ export function keepPace(octokit: Octokit, installationId: number, pace: Pace): 
       'server.address': URL.parse(options.baseUrl)?.hostname,
     };
     const act = async (describe: Describe) => {
-      const answer = await send(options).catch(async (error) => {
-        const inParts = await readInParts(error, options, send);
-        if (inParts === undefined) throw error;
-        return inParts;
-      });
+      const answer = await perform(pace, call);
       describe({ 'http.response.status_code': answer.status });
       return answer;
     };
     return traced(`GitHub ${method}${template === undefined ? '' : ` ${template}`}`, attributes, act, 'client');
+  });
+  octokit.hook.wrap('request', async (request, options) => {
+    try {
+      return await request(options);
+    } catch (error) {
+      // New requests, because the other hooks of this one have its options and no others.
+      const { signal } = (options.request ?? {}) as { signal?: AbortSignal };
+      const read = (asked: typeof options) =>
+        octokit.request({ ...asked, request: signal === undefined ? {} : { signal } });
+      const answer = await readInParts(error, options, read);
+      if (answer === undefined) throw error;
+      return answer;
+    }
   });
   return octokit;
 }
