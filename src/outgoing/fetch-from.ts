@@ -2,6 +2,7 @@ import { AnswerRefused } from '../errors.ts';
 import type { Proxies } from '../host/proxies.ts';
 import { type AnswerLimits, boundedFetch, withinOrigin } from './bounded-fetch.ts';
 import { type AddressOf, patientFetch, pinnedFetch } from './pinned-fetch.ts';
+import { readInParts } from './smaller-pages.ts';
 
 /** The response had this status, which is not a success. */
 export class HttpFailed extends Error {
@@ -81,7 +82,7 @@ export function fetchFromGitHub(proxies: Proxies): typeof fetch {
     return isDirect ? fetch(input, init) : through(input, init);
   };
   const ask = changesInPlace(boundedFetch(githubAnswers, withinOrigin(send)));
-  return (input, init = {}) => {
+  return async (input, init = {}) => {
     const headers = new Headers(init.headers ?? (input instanceof Request ? input.headers : undefined));
     const { pathname } = new URL(input instanceof Request ? input.url : input);
     const isEnterprise = /\/api\/(v3|graphql)(\/|$)/.test(pathname);
@@ -89,8 +90,20 @@ export function fetchFromGitHub(proxies: Proxies): typeof fetch {
     // Octokit asks for this older name of the same media type.
     if ([null, 'application/vnd.github.v3+json'].includes(headers.get('accept')))
       headers.set('Accept', 'application/vnd.github+json');
-    return ask(input, { ...init, headers });
+    const send = (to: Parameters<typeof fetch>[0]) => ask(to, { ...init, headers });
+    return input instanceof Request || (init.method ?? 'GET') !== 'GET' ? send(input) : readPage(String(input), send);
   };
+}
+
+/** Reads an address, and a page of a list that is too large in smaller ones. */
+async function readPage(address: string, read: (address: string) => Promise<Response>): Promise<Response> {
+  try {
+    return await read(address);
+  } catch (error) {
+    const page = await readInParts(error, address, read);
+    if (page === undefined) throw error;
+    return page;
+  }
 }
 
 /**

@@ -1,74 +1,64 @@
 import { refusedAnswer } from '../errors.ts';
-import { lastPage } from './fetch-from.ts';
 
 /** A page that is too large is read in this many parts. */
 const parts = 5;
-
-interface Asked {
-  method?: string;
-  url: string;
-  per_page?: unknown;
-  page?: unknown;
-}
-
-interface Answer {
-  data: unknown;
-  headers: { link?: string | undefined };
-}
+/** All parts together, in characters: a page is parsed as a whole. */
+const maxChars = 80_000_000;
 
 /**
  * Reads a page of a list again in smaller ones, if it was too large: strangers choose how long the texts on a page are, and
- * a list that cannot be read would stop whatever needs it. Returns undefined for what is no page of a list.
+ * a list that cannot be read would stop whatever needs it. Returns the page, with the links of its own size; undefined for what is
+ * no page of a list.
  * @throws what a smaller page throws
  */
-export async function readInParts<A extends Answer, O extends Asked>(
+export async function readInParts(
   error: unknown,
-  options: O,
-  request: (options: O) => Promise<A>,
-): Promise<A | undefined> {
-  const { size, page } = pageOf(options);
-  if (!isTooLarge(error) || (options.method ?? 'GET') !== 'GET' || !canBeDivided(size)) return undefined;
-  const data: unknown[] = [];
+  address: string,
+  read: (address: string) => Promise<Response>,
+): Promise<Response | undefined> {
+  const query = new URL(address).searchParams;
+  const [size, page] = [Number(query.get('per_page')), Number(query.get('page') ?? 1)];
+  if (!isTooLarge(error) || size === 0 || size % parts !== 0) return undefined;
+  const lists: string[] = [];
+  let chars = 0;
   for (let part = 1; ; part++) {
-    const answer = await request(withPage(options, size / parts, (page - 1) * parts + part));
-    if (!Array.isArray(answer.data)) return undefined;
-    data.push(...answer.data);
-    const { link } = answer.headers;
-    const isLast = link === undefined || !link.includes('rel="next"');
-    if (!isLast && part < parts) continue;
-    const last = isLast ? page : Math.max(page + 1, Math.ceil(lastPage(answer.headers) / parts));
-    return {
-      ...answer,
-      data,
-      headers: { ...answer.headers, link: isLast ? undefined : linkTo(link, size, page, last) },
-    };
+    const answer = await read(addressOf(address, size / parts, (page - 1) * parts + part));
+    if (!answer.ok) return answer;
+    const text = (await answer.text()).trim();
+    chars += text.length;
+    if (!text.startsWith('[') || chars > maxChars) return undefined;
+    lists.push(text.slice(1, -1).trim());
+    const next = nextOf(answer);
+    if (next === undefined || part === parts) return joined(lists, answer, { size, page, next });
   }
 }
 
 const isTooLarge = (error: unknown) => refusedAnswer(error)?.what.startsWith('is larger') === true;
-const canBeDivided = (size: number) => size > 0 && size % parts === 0;
 
-/** Links to further pages name the page in their address, and requests in their parameters. */
-function pageOf({ url, per_page, page }: Asked): { size: number; page: number } {
-  const query = new URLSearchParams(url.split('?')[1] ?? '');
-  return { size: Number(query.get('per_page') ?? per_page ?? 0), page: Number(query.get('page') ?? page ?? 1) };
+const linkOf = ({ headers }: Response) => headers.get('link') ?? '';
+const nextOf = (answer: Response) => /<([^<>]+)>;\s*rel="next"/.exec(linkOf(answer))?.[1];
+
+/** Returns a page of several lists, with links to pages of its own size. `last` is the answer with the last of the lists. */
+function joined(
+  lists: string[],
+  last: Response,
+  { size, page, next }: { size: number; page: number; next: string | undefined },
+): Response {
+  const headers = new Headers(last.headers);
+  for (const name of ['content-length', 'content-encoding', 'link']) headers.delete(name);
+  if (next !== undefined) headers.set('link', linkTo(next, { size, page, link: linkOf(last) }));
+  return new Response(`[${lists.filter((list) => list !== '').join(',')}]`, { status: last.status, headers });
 }
 
-function withPage<O extends Asked>(options: O, size: number, page: number): O {
-  if (!options.url.includes('?')) return { ...options, per_page: size, page };
-  return { ...options, url: addressOf(options.url, size, page) };
+function addressOf(address: string, size: number, page: number): string {
+  const url = new URL(address);
+  url.searchParams.set('per_page', String(size));
+  url.searchParams.set('page', String(page));
+  return url.href;
 }
 
-function addressOf(url: string, size: number, page: number): string {
-  const [path = '', query = ''] = url.split('?');
-  const fields = new URLSearchParams(query);
-  fields.set('per_page', String(size));
-  fields.set('page', String(page));
-  return `${path}?${fields}`;
-}
-
-function linkTo(link: string, size: number, page: number, last: number): string | undefined {
-  const [, next] = /<([^<>]+)>;\s*rel="next"/.exec(link) ?? [];
-  if (next === undefined) return undefined;
+function linkTo(next: string, { size, page, link }: { size: number; page: number; link: string }): string {
+  const [, lastPart = ''] = /[?&]page=(\d+)[^>]*>; *rel="last"/.exec(link) ?? [];
+  const last = Math.max(page + 1, Math.ceil(Number(lastPart) / parts));
   return `<${addressOf(next, size, page + 1)}>; rel="next", <${addressOf(next, size, last)}>; rel="last"`;
 }

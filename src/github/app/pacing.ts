@@ -6,7 +6,6 @@ import { assertLock } from '../../db/locks.ts';
 import { retryAfterMs } from '../../domain/waiting.ts';
 import type { Metrics } from '../../http/metrics.ts';
 import { isTransientError, pauseAsked, RateLimited, secondsUntilReset } from '../../outgoing/github-errors.ts';
-import { readInParts } from '../../outgoing/smaller-pages.ts';
 import { currentPerson } from '../../threads/tenant.ts';
 import { type Describe, traced } from '../../tracing/traced.ts';
 
@@ -178,19 +177,6 @@ export function keepPace(octokit: Octokit, installationId: number, pace: Pace): 
       return answer;
     };
     return traced(`GitHub ${method}${template === undefined ? '' : ` ${template}`}`, attributes, act, 'client');
-  });
-  octokit.hook.wrap('request', async (request, options) => {
-    try {
-      return await request(options);
-    } catch (error) {
-      // New requests, because the other hooks of this one have its options and no others.
-      const { signal } = (options.request ?? {}) as { signal?: AbortSignal };
-      const read = (asked: typeof options) =>
-        octokit.request({ ...asked, request: signal === undefined ? {} : { signal } });
-      const answer = await readInParts(error, options, read);
-      if (answer === undefined) throw error;
-      return answer;
-    }
   });
   return octokit;
 }
