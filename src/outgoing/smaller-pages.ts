@@ -29,7 +29,9 @@ export async function readInParts(
     if (!text.startsWith('[') || chars > maxChars) return undefined;
     lists.push(text.slice(1, -1).trim());
     const next = nextOf(answer);
-    if (next === undefined || part === parts) return joined(lists, answer, { size, page, next });
+    // Without links to other pages, one that is full may have a next one.
+    const isLast = next === undefined && (linkOf(answer) !== '' || JSON.parse(text).length < size / parts);
+    if (isLast || part === parts) return joined(lists, answer, { size, page, next });
   }
 }
 

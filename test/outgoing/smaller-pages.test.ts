@@ -5,7 +5,7 @@ import { readInParts } from '../../src/outgoing/smaller-pages.ts';
 const first = 'https://api.github.com/repos/acme/app/pulls?state=open&per_page=100';
 
 /** A list of this many items, of which at most `fitting` fit into an answer. */
-function listOf(count: number, fitting: number) {
+function listOf(count: number, fitting: number, hasLinks = true) {
   const asked: string[] = [];
   const request = async (address: string) => {
     const { searchParams } = new URL(address);
@@ -15,7 +15,7 @@ function listOf(count: number, fitting: number) {
     if (data.length > fitting) throw new AnswerRefused('is larger than 32 MB');
     const last = Math.ceil(count / size);
     const to = (at: number) => `https://api.github.com/repositories/1/pulls?state=open&per_page=${size}&page=${at}`;
-    const link = number < last ? `<${to(number + 1)}>; rel="next", <${to(last)}>; rel="last"` : '';
+    const link = hasLinks && number < last ? `<${to(number + 1)}>; rel="next", <${to(last)}>; rel="last"` : '';
     return new Response(JSON.stringify(data), { headers: link === '' ? {} : { link } });
   };
   const read = async (address: string) => {
@@ -51,6 +51,12 @@ test('only the page that is too large is read again, and its last page is that o
   expect([((await page.json()) as unknown[]).length, lastPage({ link })]).toEqual([100, 3]);
   await read(`${first}&page=3`);
   expect(asked).toEqual(['100/1', '20/1', '20/2', '20/3', '20/4', '20/5', '100/3']);
+});
+
+test('a server that names no other pages is asked until a page is not full', async () => {
+  const { asked, read } = listOf(45, 20, false);
+  expect(await (await read(first)).json()).toHaveLength(45);
+  expect(asked).toEqual(['100/1', '20/1', '20/2', '20/3']);
 });
 
 test('what is no list or no page is not read in parts, and a refusal of a part is that of the page', async () => {
