@@ -31,7 +31,7 @@ const neverSlow: Record<string, Record<string, string>> = {
   },
   'tracing/settings.ts': { '\\/+$': 'reads settings of the operator' },
   'images/layers.ts': { '^[ \\0]*([0-7]*)[ \\0]*$': 'reads 12 characters' },
-  'outgoing/fetch-from.ts': { '[?&]page=(\\d+)[^>]*>; *rel="last"': 'reads a header of GitHub, of 16 kB at most' },
+  'outgoing/smaller-pages.ts': { '[?&]page=(\\d+)[^>]*>; *rel="last"': 'reads a header of GitHub, of 16 kB at most' },
   'planning/plan-step.ts': { '^\\.\\.\\/+([^/]+)\\/*(.*)$': always },
   'worker/workspace/open-repositories.ts': { '^\\.\\.\\/+([^/]+)\\/*(.*)$': always },
   'domain/text/commands.ts': { '^\\s*(\\S*)\\s*([\\s\\S]*)$': always },

@@ -1,6 +1,6 @@
 import type { Octokit } from '../app.ts';
 import type { RepoName } from '../git/remote-url.ts';
-import { lastPage } from '../outgoing/fetch-from.ts';
+import { lastPage } from '../outgoing/smaller-pages.ts';
 
 /** GitHub lists at most 100 items on a page. Later pages are read up to this number. */
 const maxPages = 10;

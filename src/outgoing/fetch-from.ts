@@ -140,11 +140,6 @@ export function fetchLog(addressOf: AddressOf): typeof fetch {
   return boundedFetch(logs, pinnedFetch(addressOf));
 }
 
-/** Returns the number of the last page, which GitHub names in the `Link` header of the others. */
-export function lastPage({ link = '' }: { link?: string | undefined }): number {
-  return Number(/[?&]page=(\d+)[^>]*>; *rel="last"/.exec(link)?.[1] ?? 1);
-}
-
 const redirects = [301, 302, 303, 307, 308];
 
 /** A repository as an address of GitHub's API names it. */

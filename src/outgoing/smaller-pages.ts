@@ -60,7 +60,11 @@ function addressOf(address: string, size: number, page: number): string {
 }
 
 function linkTo(next: string, { size, page, link }: { size: number; page: number; link: string }): string {
-  const [, lastPart = ''] = /[?&]page=(\d+)[^>]*>; *rel="last"/.exec(link) ?? [];
-  const last = Math.max(page + 1, Math.ceil(Number(lastPart) / parts));
+  const last = Math.max(page + 1, Math.ceil(lastPage({ link }) / parts));
   return `<${addressOf(next, size, page + 1)}>; rel="next", <${addressOf(next, size, last)}>; rel="last"`;
+}
+
+/** Returns the number of the last page, which GitHub names in the `Link` header of the others. */
+export function lastPage({ link = '' }: { link?: string | undefined }): number {
+  return Number(/[?&]page=(\d+)[^>]*>; *rel="last"/.exec(link)?.[1] ?? 1);
 }

@@ -1,6 +1,5 @@
 import { AnswerRefused } from '../../src/errors.ts';
-import { lastPage } from '../../src/outgoing/fetch-from.ts';
-import { readInParts } from '../../src/outgoing/smaller-pages.ts';
+import { lastPage, readInParts } from '../../src/outgoing/smaller-pages.ts';
 
 const first = 'https://api.github.com/repos/acme/app/pulls?state=open&per_page=100';
 

@@ -3,7 +3,7 @@ import type { RepositoryRow } from '../../db/tables/project.ts';
 import { mayReveal } from '../../domain/settings.ts';
 import { plain } from '../../domain/text/sanitize.ts';
 import type { RepoName } from '../../git/remote-url.ts';
-import { lastPage } from '../../outgoing/fetch-from.ts';
+import { lastPage } from '../../outgoing/smaller-pages.ts';
 import { findProject, upsertUser } from '../../projects/store.ts';
 import { credentialFor, octokitFor } from '../../repositories/credentials.ts';
 import { asWriter } from '../../repositories/permission.ts';

@@ -23,7 +23,9 @@ export function errorMessage(error: unknown, labels: Record<string, string> = {}
   if (isErrorReply(error)) {
     if (error.status === 429) return 'Too many requests. Wait a minute and try again.';
     return (
-      error.data?.errors?.map(({ message }) => inWords(message, labels)).join('; ') ??
+      error.data?.errors
+        ?.map(({ path, message }) => withOthers(withLabel(message, path, labels[path]), labels))
+        .join('; ') ??
       error.data?.message ??
       `The service replied with status ${error.status}. Try again. If it keeps failing, ask the operator to check the log.`
     );
@@ -51,15 +53,11 @@ export function isAboutFields(error: unknown, paths: string[]): boolean {
   return errors.length > 0 && errors.every(({ path }) => paths.includes(path));
 }
 
-/** Replaces the names of fields in a sentence about them. The first word of a label that follows others is not capitalized. */
-const inWords = (message: string, labels: Record<string, string>): string =>
+/** Replaces the names of further fields in a sentence about one of them. */
+const withOthers = (message: string, labels: Record<string, string>): string =>
   Object.entries(labels).reduce(
     (text, [path, label]) =>
-      text.startsWith(`${path} `)
-        ? `${label}${text.slice(path.length)}`
-        : text
-            .replaceAll(` ${path} `, ` ${label.toLowerCase()} `)
-            .replace(new RegExp(` ${path}$`), ` ${label.toLowerCase()}`),
+      text.endsWith(` ${path}`) ? `${text.slice(0, -path.length)}${label.toLowerCase()}` : text,
     message,
   );
 

@@ -146,6 +146,10 @@ test('an error about fields calls them as the form does', () => {
     'GitHub username is required; role must be admin or member; login must differ',
   );
   expect(errorMessage(error)).toBe(error.data.message);
+  const days = [{ path: 'endDate', message: 'endDate must not be before startDate' }];
+  expect(errorMessage({ status: 400, data: { errors: days } }, { startDate: 'First day', endDate: 'Last day' })).toBe(
+    'Last day must not be before first day',
+  );
   expect(errorMessage({ status: 409, data: { message: 'login is taken' } }, { login: 'Name' })).toBe('login is taken');
 });
 
@@ -248,7 +252,8 @@ test('a form whose field is empty or wrong says so there, and is not sent', () =
   const field = (required: string | null, value: string, dataset: Record<string, string> = {}) => ({
     ...{ value, dataset, getAttribute: () => required, addEventListener: () => {} },
     setCustomValidity: (text: string) => did.push(text),
-    reportValidity: () => did.push('focused'),
+    focus: () => did.push('focused'),
+    reportValidity: () => did.push('shown'),
   });
   const submit = (...fields: object[]) =>
     submitOnce({ mutate: () => did.push('sent') })({
@@ -258,13 +263,6 @@ test('a form whose field is empty or wrong says so there, and is not sent', () =
   submit(field('true', '', { missing: 'Choose one.' }));
   submit(field(null, '9', { problem: 'Enter at most 5.' }));
   submit(field(null, ''));
-  expect(did).toEqual([
-    'Fill in this field.',
-    'focused',
-    'Choose one.',
-    'focused',
-    'Enter at most 5.',
-    'focused',
-    'sent',
-  ]);
+  const first = ['focused', 'Fill in this field.', 'shown'];
+  expect(did).toEqual([...first, 'focused', 'Choose one.', 'shown', 'focused', 'sent']);
 });
