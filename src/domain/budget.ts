@@ -52,7 +52,7 @@ export function keysAbove(budget: RunBudget, limits: Limits) {
   return all.filter(({ key, limit }) => (budget[key] ?? 0) > limit.value);
 }
 
-/** Writes a cost in US dollars. Less than a cent is not nothing. */
+/** Writes a cost in US dollars. Less than a cent is called so, and not `$0.00`. */
 export const costText = (cost: number): string => (cost > 0 && cost < 0.01 ? 'under $0.01' : `$${cost.toFixed(2)}`);
 
 /** Writes a budget for people, such as `$8, 200 steps` or `$0.50`. */

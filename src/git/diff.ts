@@ -109,7 +109,7 @@ function contentOf(blobs: Map<string, Buffer>, mode: string, oid: string): Uint8
   return blobs.get(oid) ?? unread;
 }
 
-/** A change of more bytes names about 10,000 files, which nobody reviews. */
+/** The most bytes of a list of changes. They name about 10,000 files, more than anybody reviews. */
 export const maxChangeBytes = 2_000_000;
 
 /**

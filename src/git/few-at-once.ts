@@ -55,7 +55,7 @@ export function fewAtOnce(atOnce: number, ofOne: number): InTurn {
   };
 }
 
-/** Returns a function whose calls with the same key share one work while it goes on. */
+/** Returns a function that does the same work once at a time: a call whose key has work under way gets the result of that. */
 export function sharedWhileGoing<T>(): (key: string, work: () => Promise<T>) => Promise<T> {
   const going = new Map<string, Promise<T>>();
   return (key, work) => {

@@ -95,7 +95,7 @@ export function fetchFromGitHub(proxies: Proxies): typeof fetch {
   };
 }
 
-/** Reads an address, and a page of a list that is too large in smaller ones. */
+/** Reads an address. A page of a list that is too large is read in smaller ones. */
 async function readPage(address: string, read: (address: string) => Promise<Response>): Promise<Response> {
   try {
     return await read(address);

@@ -7,8 +7,8 @@ import type { SetupContext } from '../setup-context.ts';
 /**
  * Puts a workspace back to the files of its tree after set-up of a change, with what git ignores of what set-up made: set-up
  * may have written other programs and tests over those that are pushed, and checks must judge these. As for a base, files that
- * are neither in the tree nor ignored are lost. What is left lies beside the workspace. Call this only while no process runs
- * there.
+ * are neither in the tree nor ignored are lost. The old workspace is left beside the new one. Call this only while no process
+ * runs there.
  * @throws RunFailed `setup` when set-up left files that cannot be read
  */
 export async function putBackPushedFiles(

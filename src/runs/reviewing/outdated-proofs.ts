@@ -61,9 +61,9 @@ const isElsewhere = `(p.base_branch <> $4 or p.head_sha = $3 and exists (select 
   where n.repository_id = p.repository_id and n.number = p.number and n.created_at > p.created_at))`;
 
 /**
- * Stores that a head was made by a run of a task, so that it is proved only if somebody asks. A proof says so that is outdated,
- * about another base branch, or from the time before the pull request had another head, because comparisons look at the latest
- * proof only. One that somebody asked for and that counts stays as it is.
+ * Stores that a head was made by a run of a task, so that it is proved only if somebody asks. The check run says so if the proof is
+ * outdated, is about another base branch, or was followed by one of another head: comparisons look at the latest proof only. A
+ * proof that somebody asked for and that counts stays as it is.
  */
 export async function leaveToPeople(
   em: EntityManager,

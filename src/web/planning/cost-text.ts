@@ -5,7 +5,7 @@ import { tokensOf } from '../spend/spend-text.ts';
 /** The agent of a project whose model plans. */
 export const plannerName = 'Software Architect';
 
-/** What of a plan uses the model: the questions, or one of the parts that follow. */
+/** A step of a plan that uses the model: its questions, or one of the parts that follow. */
 export type PlanStep = 'questions' | 'part';
 
 /**

@@ -23,7 +23,7 @@ const shownShare = 0.25;
 export function SpendChart({ spend }: { spend: Spend }) {
   const { names, days } = chartOf(spend);
   const { dayCostUsd } = spend.budget;
-  // Ticks of a few cents differ in tenths of them.
+  // Ticks of a few cents may differ by tenths of a cent.
   const decimals = Math.max(...spend.days.map(({ costUsd }) => costUsd)) < 0.5 ? 3 : 2;
   const isNear = spend.days.some(({ costUsd }) => costUsd >= shownShare * dayCostUsd);
   return (
