@@ -25,7 +25,8 @@ export interface CleanSandbox {
 /**
  * Opens a new sandbox with the files of a tree, its own user and home folder, and the environment as set-up left it. If
  * the tree changes a file that decides whether set-up runs again, set-up runs there on the change, and its result is
- * discarded afterwards. The files of the tree are as they are pushed, whatever set-up wrote over them. `isApproved` says that a person allowed this set-up to use the network of set-up.
+ * discarded afterwards. The files of the tree are as they are pushed, whatever set-up wrote over them. `isApproved` says that a
+ * person allowed this set-up to use the network of set-up.
  * @throws SetupNeedsApproval
  */
 export async function openCleanSandbox(
@@ -45,12 +46,12 @@ export async function openCleanSandbox(
     await mkdir(work, { mode: 0o755 });
     await checkout.export(tree, work);
     confinement = await app.sandbox.confine(context.signal);
-    const { commands, failed, refused } = await setUpChange(environment, {
-      ...{ tree, folder, work, confinement, isApproved },
-    });
+    const place = { tree, folder, work, confinement, isApproved };
+    const { commands, failed, refused } = await setUpChange(environment, place);
     if (commands.length > 0 && failed === undefined) {
       // Ends whatever set-up has started.
       await confinement.close();
+      confinement = undefined;
       await putBackPushedFiles(context, { tree, folder, work });
       confinement = await app.sandbox.confine(context.signal);
       for (const each of [work, `${work}.home`]) await confinement.own(each);

@@ -21,8 +21,8 @@ export function coneOf(given: string[]): Cone {
 }
 
 /**
- * Returns whether a path lies below one of these. The time hardly depends on how deep it is: whoever writes a change may put
- * thousands of files below two thousand folders.
+ * Returns whether a path lies below one of these. Deep paths take hardly longer than others: a change may have thousands of
+ * files below two thousand folders.
  */
 export function belowAny(paths: Iterable<string>): (path: string) => boolean {
   // What lies below a path follows it directly in this order.

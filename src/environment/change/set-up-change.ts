@@ -265,8 +265,8 @@ async function codeNeeded(
   { manager, folder, requirements, versions }: Fetch,
   { command, output }: CommandResult,
 ): Promise<string | undefined> {
-  const ofManager = { uv: ['uv.lock'], npm: [posix.join(folder, 'package.json')] }[manager as string];
-  const [file = command.slice(0, 200)] = ofManager ?? requirements;
+  const named: Partial<Record<Fetch['manager'], string>> = { uv: 'uv.lock', npm: posix.join(folder, 'package.json') };
+  const file = named[manager] ?? requirements[0] ?? command.slice(0, 200);
   if (/\btransport '\w+' not allowed|\bEALLOWGIT\b/.test(output))
     return `${file}: a package comes from git, so its own scripts could run to prepare it`;
   if (output.includes(startsNothing)) return `${file}: a package that it needs would run its own code to be fetched`;

@@ -77,15 +77,14 @@ export async function lookAtPage(past: Past, page: number): Promise<Looked> {
     looked: commits.length,
     isLast: tooOld >= 0 || all.length < pageSize || (page + 1) * pageSize >= maxLooked,
   };
-  // One after the other: whoever writes a history chooses how many files each commit changes.
+  // One commit at a time, because each may change thousands of files.
   for (const [i, commit] of commits.entries()) {
     const [parent] = commit.parents;
     const own = parent === undefined ? [] : await changesIfFew(past.checkout, parent, commit.id);
     const classify = await classifier(past, own ?? []);
     const reason = own === undefined ? droppedBecause.tooLarge : await whyNot(past, commit, own, classify);
-    if (reason === undefined && own !== undefined)
-      found.candidates.push(await candidateOf(past, commit, own, { classify, place: page * pageSize + i }));
-    else found.dropped[`${reason}`] = (found.dropped[`${reason}`] ?? 0) + 1;
+    if (reason !== undefined) found.dropped[reason] = (found.dropped[reason] ?? 0) + 1;
+    else found.candidates.push(await candidateOf(past, commit, own ?? [], { classify, place: page * pageSize + i }));
   }
   return found;
 }
