@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 // What the browser loads before it can show a page, from the build's own list of files.
@@ -37,8 +37,8 @@ const sizeOf = (files: string[]) =>
 
 // The rest of 400 kB is for the document and the data.
 test.each([
-  ['board-page', 250_000, 300_000],
-  ['task-page', 300_000, 360_000],
+  ['board-page', 250_000, 275_000],
+  ['task-page', 300_000, 330_000],
 ])('the first load of %s has less than %d bytes of script and %d in all', (name, script, all) => {
   const files = filesOfPage(name);
   expect(sizeOf(files.filter((file) => file.endsWith('.js')))).toBeLessThan(script);
@@ -53,4 +53,21 @@ test.each(['board-page', 'task-page'])('charts, diffs and Markdown are not part 
   expect(chunks).toEqual(expect.arrayContaining(large));
   const files = filesOfPage(name).join(' ');
   for (const each of large) expect(files).not.toContain(each);
+});
+
+const textOf = (files: string[]) => files.map((file) => readFileSync(file, 'utf8')).join('');
+
+/** The names of variables that a text declares in the way of stylesheets. */
+const declaredIn = (css: string) => new Set(css.match(/--[\w-]+(?=:)/g));
+
+test('the build has each variable of the themes that it uses, and leaves the others out', () => {
+  const primitives = join(import.meta.dirname, '../../../node_modules/@primer/primitives/dist/css');
+  const ofPrimer = declaredIn(textOf(globSync(join(primitives, '{base,functional}/**/*.css'))));
+  const styles = textOf(globSync(join(built, 'assets/*.css')));
+  const used = (styles + textOf(globSync(join(built, 'assets/*.js')))).matchAll(/var\((--[\w-]+)/g);
+  const wanted = new Set([...used].map(([, name = '']) => name).filter((name) => ofPrimer.has(name)));
+  const declared = declaredIn(styles);
+  expect([...wanted].filter((name) => !declared.has(name))).toEqual([]);
+  expect(wanted.size).toBeGreaterThan(300);
+  expect(declared.size).toBeLessThan(ofPrimer.size / 1.4);
 });
