@@ -129,6 +129,8 @@ const item = (kind: Recent['kind'], id: string, text: string, to: string): Item 
 
 const recentItem = (recent: Recent): Item => ({ ...recent, icon: ClockIcon });
 const projectItem = ({ id, name }: Project): Item => item('project', id, name, `/projects/${id}`);
+/** Within a project, Board is one of its pages. */
+const boardItem = ({ id, name }: Project): Item => item('page', `board ${id}`, `Board of ${name}`, `/projects/${id}`);
 /** The service found the task by its title or its description. */
 const taskItem = ({ id, title }: Task): Item => ({ ...item('task', id, title, `/tasks/${id}`), isFound: true });
 const sprintItem = ({ id, name }: SprintEntry): Item => item('sprint', id, name, `/sprints/${id}`);
@@ -174,6 +176,7 @@ export function useItems(props: {
     ...generalItems(showKeys),
     ...tasks.map(taskItem),
     ...(projects.data ?? []).map(projectItem),
+    ...(projectId === undefined ? (projects.data ?? []).map(boardItem) : []),
     ...(agents.data ?? []).map(agentItem(where)),
     ...(sprints.data ?? []).map(sprintItem),
   ];

@@ -12,8 +12,10 @@ export function scoreOf(search: string, text: string): number {
     .split(/\s+/)
     .filter((word) => word !== '')
     .map((word) => scoreOfWord(word, lower));
-  if (scores.includes(0)) return 0;
-  return scores.length === 0 ? 1 : scores.reduce((sum, score) => sum + score, 0) / scores.length;
+  if (scores.length === 0) return 1;
+  const least = Math.min(...scores);
+  // A text is as good as its worst word if that is not at the beginning of a word.
+  return least <= anywhere ? least : scores.reduce((sum, score) => sum + score, 0) / scores.length;
 }
 
 function scoreOfWord(word: string, text: string): number {
@@ -48,8 +50,9 @@ interface Ranked {
 }
 
 /**
- * Returns the items that match a search, the best first; of equally good ones, those that were used last come first.
- * Without a search, returns what was used last, then the others in their order.
+ * Returns the items that match a search, the best first; of equally good ones, those that were used last come first. Matches
+ * within words are left out if there are better ones. Without a search, returns what was used last, then the others in their
+ * order.
  */
 export function rank<T extends Ranked>(search: string, items: T[], recentIds: string[], limit: number): T[] {
   const recency = new Map(recentIds.map((id, i) => [id, i]));
@@ -59,8 +62,9 @@ export function rank<T extends Ranked>(search: string, items: T[], recentIds: st
     recent: recency.get(item.id) ?? recentIds.length,
     i,
   }));
+  const least = scored.some(({ score }) => score > anywhere) ? anywhere : 0;
   return scored
-    .filter(({ score }) => score > 0)
+    .filter(({ score, item }) => score > least || item.isFound)
     .sort((a, b) => b.score - a.score || a.recent - b.recent || a.i - b.i)
     .slice(0, limit)
     .map(({ item }) => item);

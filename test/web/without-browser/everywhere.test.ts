@@ -45,7 +45,7 @@ test('what was opened last comes first, once, and no address leads out of the da
   }
 });
 
-test('the palette finds parts of words in any order, and the best and latest match first', () => {
+test('the palette finds words in any order, the best and latest match first, and parts of words if there is nothing else', () => {
   const best = (search: string, texts: string[], recent: string[] = []) =>
     rank(
       search,
@@ -54,8 +54,12 @@ test('the palette finds parts of words in any order, and the best and latest mat
       9,
     ).map(({ text }) => text);
   const all = ['Sprints', 'New sprint', 'Reprint invoices', 'Set printer', 'Board'];
-  expect(best('print', all)).toEqual(['Set printer', 'Sprints', 'New sprint', 'Reprint invoices']);
-  expect(best('sprint', all)).toEqual(['Sprints', 'New sprint', 'Set printer']);
+  expect(best('print', all)).toEqual(['Set printer']);
+  expect(best('sprint', all)).toEqual(['Sprints', 'New sprint']);
+  expect(best('rint', all)).toEqual(['Sprints', 'New sprint', 'Reprint invoices', 'Set printer']);
+  expect(best('board', ['Show keyboard shortcuts', 'Board of shop'])).toEqual(['Board of shop']);
+  expect(best('board', ['Show keyboard shortcuts'])).toEqual(['Show keyboard shortcuts']);
+  expect(best('set rint', all)).toEqual(['Set printer']);
   expect(best('INV re', all)).toEqual(['Reprint invoices']);
   expect(best('brd', all)).toEqual(['Board']);
   expect(best('bd', all)).toEqual([]);
@@ -66,12 +70,7 @@ test('the palette finds parts of words in any order, and the best and latest mat
     'New sprint',
     'Reprint invoices',
   ]);
-  expect(best('print', all, ['Reprint invoices'])).toEqual([
-    'Set printer',
-    'Reprint invoices',
-    'Sprints',
-    'New sprint',
-  ]);
+  expect(best('rint', all, ['Reprint invoices'])).toEqual(['Reprint invoices', 'Sprints', 'New sprint', 'Set printer']);
   const found = rank(
     'timeout',
     [
