@@ -19,8 +19,9 @@ const verbs: Record<string, readonly [title: string, now: string]> = {
   read_output: ['Read output', 'Reads output'],
   stop_process: ['Stop process', 'Stops process'],
   note_plan: ['Note the plan', 'Notes the plan'],
-  propose_plan: ['Propose a plan', 'Proposes a plan'],
-  ask_person: ['Ask', 'Asks'],
+  // Such a call has no result until a person has replied. A run that works has the reply.
+  propose_plan: ['Propose a plan', 'Continues with the plan'],
+  ask_person: ['Ask', 'Continues with the answer to'],
   open_repository: ['Open repository', 'Opens repository'],
   create_subtasks: ['Create subtasks', 'Creates subtasks'],
   finish: ['Finish', 'Finishes'],
@@ -61,7 +62,7 @@ export function doingText({ doing, call }: Pick<NonNullable<Session['activity']>
 
 /** Returns a line of a log as people read it: `Run npm test`. */
 export function lineText({ type, text }: Session['lines'][number]): string {
-  if (type !== 'tool') return revealHidden(text.split('\n', 1)[0] ?? '');
+  if (type !== 'tool') return revealHidden(text.replace(/:?\n.*/s, ''));
   const [name, about] = partsOf(text);
   return revealHidden([verbOf(name), about].filter(Boolean).join(' '));
 }

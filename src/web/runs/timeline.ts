@@ -238,10 +238,15 @@ function workText(timeline: Pick<Timeline, 'current' | 'events'>): string {
   // Checks may run while the agent's call of `finish` has no result yet.
   if (newest !== undefined && Object.hasOwn(phases, newest.type)) return phases[newest.type] ?? '';
   if (current?.isWriting) return 'Writing…';
-  if (current?.call !== undefined)
-    return current.call.name === 'finish' ? 'Checking the result…' : `${titleOf(current.call)}…`;
+  if (current?.call !== undefined) return callText(current.call);
   const hasBegun = timeline.events().some(({ type }) => type === 'loop' || type === 'model');
   return hasBegun ? 'Thinking…' : 'Preparing the workspace…';
+}
+
+function callText(call: Call): string {
+  if (call.name === 'finish') return 'Checking the result…';
+  // A run that works has the reply to these.
+  return ['propose_plan', 'ask_person'].includes(call.name) ? 'Continuing…' : `${titleOf(call)}…`;
 }
 
 /** Returns the later of the newest entry and the newest turn. */

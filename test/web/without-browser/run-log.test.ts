@@ -1,4 +1,5 @@
 import type { RunEvent, RunTurn } from '../../../src/web/api.ts';
+import { doingText, lineText } from '../../../src/web/display/tool-verbs.ts';
 import { meaningOf } from '../../../src/web/runs/calls.ts';
 import { type Filter, logText, rowFilter, runJson } from '../../../src/web/runs/filter-rows.ts';
 import { activityOf, openTimeline, type Row, type Timeline } from '../../../src/web/runs/timeline.ts';
@@ -236,6 +237,22 @@ test('what a run is doing follows from its newest entry and its newest turn', ()
   add('loop', 'something');
   timeline.addTurns([turn(1, 'I')]);
   expect(activityOf(run, null, timeline)).toEqual({ text: 'Thinking…', since: timeOf(41) });
+  add('model', '', { turn: 2, calls: ['propose_plan for 2 files'] });
+  add('approved', 'mona approved the plan');
+  expect(doing()).toBe('Continuing…');
+});
+
+test('cards say what an agent does now, and that it goes on after a reply; a line of a log does not end at a colon', () => {
+  const now = (call: string) => doingText({ doing: 'calling', call });
+  expect(now('run_command npm test')).toBe('Runs npm test');
+  expect(now('propose_plan for 2 files')).toBe('Continues with the plan for 2 files');
+  expect(now('ask_person Which branch?')).toBe('Continues with the answer to Which branch?');
+  const line = (type: string, text: string) => lineText({ at: timeOf(1), type, text });
+  expect(line('approved', 'mona changed the plan and approved it:\n1. Add it')).toBe(
+    'mona changed the plan and approved it',
+  );
+  expect(line('check', 'npm test: passed')).toBe('npm test: passed');
+  expect(line('tool', 'run_command npm test\nmore')).toBe('Run npm test');
 });
 
 test('the log is copied as text, and downloaded as JSON with everything', () => {
