@@ -1,4 +1,14 @@
-import { Button, Flash, FormControl, Heading, Select, TextInput, useConfirm } from '@primer/react';
+import {
+  ActionList,
+  ActionMenu,
+  Button,
+  Flash,
+  FormControl,
+  Heading,
+  Select,
+  TextInput,
+  useConfirm,
+} from '@primer/react';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { Link, useParams } from 'react-router';
@@ -8,7 +18,7 @@ import { sentenceCase } from '../display/names.ts';
 import { QueryResult } from '../display/query-result.tsx';
 import { useMay } from '../forms/may.tsx';
 import { submitOnce } from '../forms/submit.ts';
-import { notifyError } from '../frame/notices.tsx';
+import { notify, notifyError } from '../frame/notices.tsx';
 import { usePageTitle } from '../frame/page-header.tsx';
 import { errorMessage } from '../live/errors.ts';
 import * as queries from '../live/queries.ts';
@@ -74,7 +84,11 @@ function AddMember({ projectId, ownRole }: { projectId: string; ownRole: Role })
         <FormControl>
           <FormControl.Label>Role</FormControl.Label>
           <Select value={role} onChange={(event) => setRole(event.target.value as Role)}>
-            <RoleOptions ownRole={ownRole} />
+            {rolesFor(ownRole).map((each) => (
+              <Select.Option key={each} value={each}>
+                {sentenceCase(each)}
+              </Select.Option>
+            ))}
           </Select>
         </FormControl>
         <Button type="submit" variant="primary" loading={add.isPending}>
@@ -94,14 +108,24 @@ function MemberItem({ member, projectId, ownRole }: { member: api.Member; projec
       {member.name !== '' && member.name !== member.login && <bdi className="muted">{member.name}</bdi>}
       <span className="grow" />
       {canEdit ? (
-        <Select
-          size="small"
-          aria-label={`Role of ${member.login}`}
-          value={member.role}
-          onChange={(event) => void changeRole(event.target.value as Role)}
-        >
-          <RoleOptions ownRole={ownRole} />
-        </Select>
+        <ActionMenu>
+          <ActionMenu.Button size="small" aria-label={`Role of ${member.login}: ${sentenceCase(member.role)}`}>
+            {sentenceCase(member.role)}
+          </ActionMenu.Button>
+          <ActionMenu.Overlay align="end">
+            <ActionList selectionVariant="single">
+              {rolesFor(ownRole).map((role) => (
+                <ActionList.Item
+                  key={role}
+                  selected={role === member.role}
+                  onSelect={() => role !== member.role && void changeRole(role)}
+                >
+                  {sentenceCase(role)}
+                </ActionList.Item>
+              ))}
+            </ActionList>
+          </ActionMenu.Overlay>
+        </ActionMenu>
       ) : (
         <span>{sentenceCase(member.role)}</span>
       )}
@@ -114,15 +138,8 @@ function MemberItem({ member, projectId, ownRole }: { member: api.Member; projec
   );
 }
 
-/** Shows the options of a select for roles. Only owners can make others owners. */
-function RoleOptions({ ownRole }: { ownRole: Role }) {
-  const options = ownRole === 'owner' ? roles : roles.filter((role) => role !== 'owner');
-  return options.map((role) => (
-    <Select.Option key={role} value={role}>
-      {sentenceCase(role)}
-    </Select.Option>
-  ));
-}
+/** Returns the roles that a person with a role can give. Only owners can make others owners. */
+const rolesFor = (ownRole: Role) => (ownRole === 'owner' ? roles : roles.filter((role) => role !== 'owner'));
 
 /** Returns the actions on a member of a project, changing the role and removing, with confirmations where needed. */
 function useMember(projectId: string, { userId, login, role }: api.Member) {
@@ -136,7 +153,10 @@ function useMember(projectId: string, { userId, login, role }: api.Member) {
   };
   const change = useMutation({
     mutationFn: (next: Role) => api.updateMember(projectId, userId, { role: next }),
-    onSuccess: refetch,
+    onSuccess: async (_, next) => {
+      await refetch();
+      notify(`${isMe ? 'Your' : `${login}’s`} role is now ${sentenceCase(next)}`, 'success');
+    },
     onError: notifyError,
   });
   const removal = useMutation({
