@@ -43,9 +43,11 @@ export function errorMessage(error: unknown, labels: Record<string, string> = {}
  */
 export function fieldError(error: unknown, path: string, label: string): string | undefined {
   const found = isErrorReply(error) ? error.data?.errors?.find((each) => each.path === path) : undefined;
-  const text = found && withLabel(found.message, path, label);
-  return text && (text.endsWith('.') ? text : `${text}.`);
+  return found && asSentence(withLabel(found.message, path, label));
 }
+
+/** Ends a message of the service with a full stop, so that another sentence can follow it. */
+export const asSentence = (text: string): string => (text.endsWith('.') ? text : `${text}.`);
 
 /** Returns whether everything that an error says is about these fields, so that it need not be shown elsewhere. */
 export function isAboutFields(error: unknown, paths: string[]): boolean {

@@ -1,5 +1,6 @@
-import type { ImportedIssues, OpenIssue } from '../api.ts';
+import type { ImportedIssues, OpenIssue, RepositoryValidation } from '../api.ts';
 import { formatNumber, plural } from '../display/formats.ts';
+import { asSentence } from '../live/errors.ts';
 
 /** The service imports at most this many issues with one request. */
 export const maxAtOnce = 50;
@@ -52,4 +53,10 @@ export function accessText(repositories: Named[]): string {
   const access = `The GitHub App has access to ${count === 1 ? '1 repository' : `${formatNumber(count)} repositories`}`;
   if (repositories.some(({ isConnected }) => !isConnected)) return `${access}. Press Enter to take the first match.`;
   return count === 1 ? `${access}, which is connected.` : `${access}, and all of them are connected.`;
+}
+
+/** Says what a test of a repository found. */
+export function foundText({ message, error }: Pick<RepositoryValidation, 'message' | 'error'>): string {
+  const details = error === undefined || message.includes(error) ? [] : [error];
+  return [message, ...details].map(asSentence).join(' ');
 }

@@ -8,7 +8,7 @@ import { submitOnce } from '../forms/submit.ts';
 import { notify } from '../frame/notices.tsx';
 import { errorMessage } from '../live/errors.ts';
 import * as queries from '../live/queries.ts';
-import { accessText, matchesOf } from './choosing.ts';
+import { accessText, foundText, matchesOf } from './choosing.ts';
 
 const labels = { url: 'URL', name: 'Name', defaultBranch: 'Default branch' };
 const emptyFields = { name: '', url: '', defaultBranch: 'main', isDocsRepo: false };
@@ -17,10 +17,16 @@ export function ConnectRepository({ projectId }: { projectId: string }) {
   const client = useQueryClient();
   const [fields, setFields] = useState(emptyFields);
   const set = (change: Partial<typeof fields>) => setFields((before) => ({ ...before, ...change }));
+  // The service accepts every address, so the connection is tested at once.
+  const test = useMutation({
+    mutationFn: async ({ id, name }: api.Repository) => ({ name, ...(await api.validateRepository(id)) }),
+  });
   const connect = useMutation({
     mutationFn: () => api.connectRepository({ projectId, ...fields, name: fields.name.trim(), url: fields.url.trim() }),
-    onSuccess: ({ name }) => {
-      notify(`Connected ${name}`, 'success');
+    onMutate: () => test.reset(),
+    onSuccess: (repository) => {
+      notify(`Connected ${repository.name}`, 'success');
+      test.mutate(repository);
       setFields(emptyFields);
       for (const list of ['installed-repositories', 'onboarding'])
         void client.invalidateQueries({ queryKey: [list, projectId] });
@@ -33,6 +39,11 @@ export function ConnectRepository({ projectId }: { projectId: string }) {
         Connect a repository
       </Heading>
       {connect.error && <Flash variant="danger">{errorMessage(connect.error, labels)}</Flash>}
+      {test.data?.valid === false && (
+        <Flash variant="warning" role="alert">
+          {test.data.name} is connected, but agents cannot work in it yet. {foundText(test.data)}
+        </Flash>
+      )}
       <RepositoryPicker
         projectId={projectId}
         onPick={({ url, name, defaultBranch }) => set({ url, name, defaultBranch })}

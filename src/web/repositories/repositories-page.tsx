@@ -11,6 +11,7 @@ import { usePageTitle } from '../frame/page-header.tsx';
 import { serviceInfo } from '../frame/service-info.ts';
 import { lazyPart } from '../live/load-part.ts';
 import * as queries from '../live/queries.ts';
+import { foundText } from './choosing.ts';
 import { ConnectRepository } from './connect-repository.tsx';
 
 export function RepositoriesPage() {
@@ -184,13 +185,12 @@ function EditButtons({
   );
 }
 
-function TestResult({ result: { valid, canPush, message, error, branches } }: { result: api.RepositoryValidation }) {
+function TestResult({ result: { valid, canPush, ...found } }: { result: api.RepositoryValidation }) {
   const usable = canPush ? 'success' : 'warning';
   return (
     <Flash variant={valid ? usable : 'danger'} className="full-width" role="status">
-      {message}
-      {error && !message.includes(error) && ` ${error}.`}
-      {branches && ` ${branchText(branches)}`}
+      {foundText(found)}
+      {found.branches && ` ${branchText(found.branches)}`}
     </Flash>
   );
 }

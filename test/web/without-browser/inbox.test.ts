@@ -3,7 +3,14 @@ import { notificationsFor } from '../../../src/web/inbox/notifications.ts';
 import { departedEntries, newEntries, outcomeOf } from '../../../src/web/inbox/outcome.ts';
 import { choosableDays, nextWeek, timeOn, tomorrow } from '../../../src/web/inbox/snooze-times.ts';
 import { isComplete, stepsOf } from '../../../src/web/onboarding/steps.ts';
-import { accessText, filterIssues, importedText, matchesOf, withAll } from '../../../src/web/repositories/choosing.ts';
+import {
+  accessText,
+  filterIssues,
+  foundText,
+  importedText,
+  matchesOf,
+  withAll,
+} from '../../../src/web/repositories/choosing.ts';
 
 // The rules of the inbox, of the checklist for new projects, and of picking repositories and issues.
 
@@ -135,4 +142,12 @@ test('issues are found by title, label and number, and an import says what it sk
   expect(importedText({ imported: [], skipped: [{ number: 4, reason: 'Issue 4 is closed.', taskId: null }] })).toBe(
     'No task was created. Issue 4 is closed.',
   );
+});
+
+test('what a test of a repository found is written in sentences', () => {
+  const message = 'The repository could not be reached';
+  expect(foundText({ message, error: 'The host could not be reached. Check the address' })).toBe(
+    'The repository could not be reached. The host could not be reached. Check the address.',
+  );
+  expect(foundText({ message: 'Reached. It has 1 branch.' })).toBe('Reached. It has 1 branch.');
 });
