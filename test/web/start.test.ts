@@ -57,6 +57,9 @@ inBrowser('a repository is picked from the installation, and an issue becomes a 
     .getByRole('button', { name: /mona\/sample Connected/ })
     .and(page.locator(':disabled'))
     .waitFor();
+  await url.fill(`${world.github.url}/mona/none`);
+  await page.getByRole('button', { name: 'Connect repository' }).click();
+  await page.getByText(/^none is connected, but agents cannot work in it yet\. .+\.$/).waitFor();
 
   const number = await world.issue('', { title: 'From GitHub' });
   await go(`${base}/repositories`);
@@ -248,7 +251,7 @@ inBrowser('a viewer sees everything of a project, and no button that would be re
   await page.getByRole('listitem').filter({ hasText: 'for a script' }).getByText('Read', { exact: true }).waitFor();
 });
 
-inBrowser('who only views projects is promised nothing that would be refused', async () => {
+inBrowser('who only views projects is promised nothing that would be refused, and is told who may do it', async () => {
   await api('POST', `${base}/members`, { login: 'stranger', role: 'viewer' });
   const { id } = await api<{ id: string }>('POST', `${base}/tasks`, { title: 'Failed before' });
   await world.sql(
@@ -262,6 +265,32 @@ inBrowser('who only views projects is promised nothing that would be refused', a
   await loaded(viewer);
   expect(await viewer.getByRole('link', { name: 'create a task' }).count()).toBe(0);
   expect(await viewer.getByRole('region', { name: 'Get started' }).count()).toBe(0);
+  for (const [path, text] of [
+    ['', 'Members of the project can create, start and move tasks.'],
+    ['/backlog', 'Members of the project can create tasks.'],
+    ['/sprints', 'Members of the project can create sprints.'],
+    ['/plan', 'Members of the project can plan a goal.'],
+    ['/agents', 'Members of the project can create agents.'],
+  ]) {
+    await viewer.goto(`${world.service.url}${base}${path}`);
+    await viewer.getByText(text ?? '', { exact: true }).waitFor();
+  }
+  const keysOn = async (path: string) => {
+    await viewer.goto(world.service.url + path);
+    await loaded(viewer);
+    await viewer.keyboard.press('?');
+    const keys = viewer.getByRole('dialog', { name: 'Keyboard shortcuts' });
+    await keys.getByText('Open the command palette').waitFor();
+    return keys.getByRole('definition').allTextContents();
+  };
+  expect(await keysOn(base)).toEqual([
+    'Open the command palette',
+    'List the keyboard shortcuts',
+    'Search tasks',
+    'Move between cards',
+    'Open the focused card',
+  ]);
+  expect(await keysOn(`${base}/agents`)).toEqual(['Open the command palette', 'List the keyboard shortcuts']);
   await viewer.goto(`${world.service.url}/tasks/${id}`);
   await viewer.getByText('Members of the project can retry it.').waitFor();
   expect(await viewer.getByText('Retry.').count()).toBe(0);
@@ -272,4 +301,16 @@ inBrowser('who only views projects is promised nothing that would be refused', a
       .getByRole('button', { name: /responsible/i })
       .count(),
   ).toBe(0);
+
+  // A role is given when it is chosen, not when the keyboard passes it.
+  await go(`${base}/members`);
+  await page.getByRole('button', { name: 'Role of stranger: Viewer' }).click();
+  const choice = page.getByRole('menuitemradio');
+  await choice.filter({ hasText: 'Viewer' }).and(page.locator('[aria-checked=true]')).waitFor();
+  await page.keyboard.press('ArrowUp');
+  await page.keyboard.press('Escape');
+  await page.getByRole('button', { name: 'Role of stranger: Viewer' }).click();
+  await choice.filter({ hasText: 'Member' }).click();
+  await page.getByText('stranger’s role is now Member').waitFor();
+  await page.getByRole('button', { name: 'Role of stranger: Member' }).waitFor();
 });

@@ -28,7 +28,7 @@ export function AgentsPage() {
   return (
     <div className="narrow stack">
       <PageHeader title="Agents">
-        <May>
+        <May otherwise="Members of the project can create agents.">
           <Button variant="primary" onClick={() => setSearchParams({ new: 'one' })}>
             New agent
           </Button>

@@ -33,7 +33,7 @@ export function BacklogPage() {
   return (
     <div className="narrow">
       <PageHeader title="Backlog">
-        <May>
+        <May otherwise="Members of the project can create tasks.">
           <Button onClick={() => setSearchParams({ new: 'many' })}>Paste a list</Button>
           <Button variant="primary" onClick={() => setSearchParams({ new: 'one' })}>
             New task

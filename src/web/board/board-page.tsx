@@ -51,7 +51,7 @@ export function BoardPage() {
           </Button>
         </May>
       </PageHeader>
-      <May>
+      <May otherwise="Members of the project can create, start and move tasks.">
         <NextStep onboarding={onboarding} />
       </May>
       <QueryResult query={query} rows={8}>

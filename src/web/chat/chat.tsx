@@ -28,9 +28,7 @@ export function Chat({ subject, emptyText }: { subject: queries.ChatSubject; emp
           {(messages) => (
             <>
               {messages.length === 0 && pending === undefined && (
-                <p className="muted">
-                  {mayWrite ? emptyText : 'No messages yet. Members of the project can write here.'}
-                </p>
+                <p className="muted">{mayWrite ? emptyText : 'No messages yet.'}</p>
               )}
               {messages.map((message) => (
                 <StoredMessage key={message.id} message={message} myId={myId} />
@@ -54,7 +52,7 @@ export function Chat({ subject, emptyText }: { subject: queries.ChatSubject; emp
           {problem} Your message is still in the field below, so you can send it again.
         </p>
       )}
-      <May>
+      <May otherwise="Members of the project can write here.">
         <MessageForm place={`chat ${subject.id}`} isBusy={isBusy} onSend={send} />
       </May>
     </section>

@@ -13,7 +13,9 @@ export function useMay(needed: Role): boolean {
   return role === undefined ? hasRole('member', needed) : hasRole(role, needed);
 }
 
-/** Shows what only people with a role can use, by default members. */
-export function May({ role = 'member', children }: { role?: Role; children: ReactNode }) {
-  return useMay(role) ? children : null;
+/** Shows what only people with a role can use, by default members. `otherwise` tells the others who can. */
+export function May(props: { role?: Role; otherwise?: string; children: ReactNode }) {
+  const { role = 'member', otherwise, children } = props;
+  if (useMay(role)) return children;
+  return otherwise === undefined ? null : <p className="muted">{otherwise}</p>;
 }

@@ -1,14 +1,28 @@
 import { Dialog } from '@primer/react';
 import { useRef } from 'react';
+import { useLocation } from 'react-router';
+import { useMay } from '../forms/may.tsx';
 import { keyNames, type ShortcutName, shortcuts } from './shortcuts.ts';
 
 const isMac = /Mac|iPhone|iPad/.test(navigator.platform);
 const names = Object.keys(shortcuts) as ShortcutName[];
-const places = [...new Set(names.map((name) => shortcuts[name].where))];
+const forMembers: ReadonlySet<ShortcutName> = new Set(['newTask', 'selectCard', 'actOnSelected', 'send']);
 
-/** Lists the keyboard shortcuts. */
+/** The pages of the shortcuts that do nothing elsewhere. */
+const pages: Partial<Record<(typeof shortcuts)[ShortcutName]['where'], RegExp>> = {
+  'In the inbox': /^\/(inbox)?$/,
+  'On the board': /^\/projects\/[^/]+$/,
+};
+
+/** Lists the keyboard shortcuts that the person can use on this page. */
 export function KeysDialog({ onClose }: { onClose(): void }) {
   const list = useRef<HTMLDivElement>(null);
+  const { pathname } = useLocation();
+  const isMember = useMay('member');
+  const usable = names.filter(
+    (name) => (pages[shortcuts[name].where]?.test(pathname) ?? true) && (isMember || !forMembers.has(name)),
+  );
+  const places = [...new Set(usable.map((name) => shortcuts[name].where))];
   return (
     <Dialog title="Keyboard shortcuts" onClose={onClose} width="large" initialFocusRef={list}>
       {/* The list gets the focus, because the first button would cover it with its tooltip. */}
@@ -17,7 +31,7 @@ export function KeysDialog({ onClose }: { onClose(): void }) {
           <section key={place} aria-label={place}>
             <p className="strong">{place}</p>
             <dl className="keys">
-              {names
+              {usable
                 .filter((name) => shortcuts[name].where === place)
                 .map((name) => (
                   <div key={name}>

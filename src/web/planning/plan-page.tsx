@@ -40,7 +40,7 @@ export function PlanPage() {
         Answer a few questions, then review the requirements, the plan and the tasks. You can go back and change
         anything. The sprint is created at the end.
       </p>
-      <May>
+      <May otherwise="Members of the project can plan a goal.">
         <GoalForm projectId={projectId} />
       </May>
       <SessionList projectId={projectId} />

@@ -28,7 +28,7 @@ export function SprintsPage() {
   return (
     <div className="narrow stack">
       <PageHeader title="Sprints">
-        <May>
+        <May otherwise="Members of the project can create sprints.">
           <Button variant="primary" onClick={() => setSearchParams({ new: 'one' })}>
             New sprint
           </Button>
