@@ -1,3 +1,4 @@
+import { useQuery } from '@tanstack/react-query';
 import {
   Bar,
   BarChart,
@@ -12,6 +13,7 @@ import {
 import type { Spend } from '../api.ts';
 import { axisText, tooltipStyle } from '../display/chart-style.ts';
 import { formatCost, formatNumber } from '../display/formats.ts';
+import * as queries from '../live/queries.ts';
 import { type ChartDay, chartOf, tokensOf } from './spend-text.ts';
 
 const colors = ['accent', 'success', 'attention', 'done', 'sponsors', 'muted'].map((name) => `var(--fgColor-${name})`);
@@ -20,11 +22,16 @@ const colors = ['accent', 'success', 'attention', 'done', 'sponsors', 'muted'].m
 const shownShare = 0.25;
 
 /** Shows the cost of each day by agent, against the budget of a day. A table has the same figures. */
-export function SpendChart({ spend }: { spend: Spend }) {
-  const { names, days } = chartOf(spend);
+export function SpendChart({ projectId, spend }: { projectId: string; spend: Spend }) {
+  const { data: agents = [] } = useQuery(queries.agentsOf(projectId));
+  const { series, days } = chartOf(
+    spend,
+    agents.map(({ id }) => id),
+  );
   const { dayCostUsd } = spend.budget;
-  // Ticks of a few cents may differ by tenths of a cent.
-  const decimals = Math.max(...spend.days.map(({ costUsd }) => costUsd)) < 0.5 ? 3 : 2;
+  const highest = Math.max(...spend.days.map(({ costUsd }) => costUsd)) || 1;
+  // Two digits of the distance between ticks, of which there are about four.
+  const decimals = Math.max(2, 1 - Math.floor(Math.log10(highest / 4)));
   const isNear = spend.days.some(({ costUsd }) => costUsd >= shownShare * dayCostUsd);
   return (
     <>
@@ -40,13 +47,13 @@ export function SpendChart({ spend }: { spend: Spend }) {
               formatter={(usd) => formatCost(Number(usd))}
             />
             <Legend />
-            {names.map((name, i) => (
+            {series.map(({ name, color }, i) => (
               <Bar
-                key={name}
+                key={color}
                 name={name}
                 dataKey={({ costs }: ChartDay) => costs[i]}
                 stackId="agents"
-                fill={colors[i] ?? ''}
+                fill={colors[color] ?? ''}
                 isAnimationActive={false}
               />
             ))}

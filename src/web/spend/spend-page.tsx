@@ -78,7 +78,7 @@ function SpendView({ projectId, spend }: { projectId: string; spend: Spend }) {
         <>
           <Section title="By day and agent">
             <Suspense fallback={<Loading rows={6} />}>
-              <SpendChart spend={spend} />
+              <SpendChart projectId={projectId} spend={spend} />
             </Suspense>
           </Section>
           <Section title={`By ${name.toLowerCase()}`}>

@@ -64,14 +64,49 @@ export interface ChartDay {
   costs: number[];
 }
 
-/** Returns the names of the chart's series, the most expensive agents first, and the cost of each on each day. */
-export function chartOf({ days, agents }: Spend): { names: string[]; days: ChartDay[] } {
+/**
+ * Returns the colours of agents as numbers below `maxSeries`. Each agent has its own by its place among all agents, the oldest
+ * first, unless an older one in the same chart has it. What the agents have cost does not matter, so it can change.
+ */
+function colorsOf(shown: string[], all: string[]): Map<string, number> {
+  const oldestFirst = [...new Set([...all, ...shown])].sort();
+  const colors = new Map<string, number>();
+  for (const id of [...shown].sort()) {
+    let color = oldestFirst.indexOf(id) % maxSeries;
+    while ([...colors.values()].includes(color)) color = (color + 1) % maxSeries;
+    colors.set(id, color);
+  }
+  return colors;
+}
+
+/** The colour of the agents that have none of their own. */
+const restColor = maxSeries;
+
+interface Series {
+  name: string;
+  /** From 0 to `maxSeries`. */
+  color: number;
+}
+
+/**
+ * Returns the series of the chart, the most expensive agents first, and the cost of each on each day. `agentIds` are those of all
+ * agents; they begin with the time when the agent was created.
+ */
+export function chartOf({ days, agents }: Spend, agentIds: string[]): { series: Series[]; days: ChartDay[] } {
   const shown = agents.filter(({ costUsd, agentId }) => costUsd > 0 && agentId !== null).slice(0, maxSeries);
   const isRest = agents.some((agent) => agent.costUsd > 0 && !shown.includes(agent));
   const costOn = (day: Spend['days'][number], agentId: string | null) =>
     day.agents.reduce((sum, each) => (each.agentId === agentId ? sum + each.costUsd : sum), 0);
+  const colors = colorsOf(
+    shown.flatMap(({ agentId }) => agentId ?? []),
+    agentIds,
+  );
+  const own = shown.map((agent) => ({
+    name: agentName(agent),
+    color: colors.get(agent.agentId ?? '') ?? restColor,
+  }));
   return {
-    names: [...shown.map(agentName), ...(isRest ? ['Other agents'] : [])],
+    series: isRest ? [...own, { name: 'Other agents', color: restColor }] : own,
     days: days.map((day) => {
       const costs = shown.map(({ agentId }) => costOn(day, agentId));
       const rest = day.costUsd - costs.reduce((sum, cost) => sum + cost, 0);

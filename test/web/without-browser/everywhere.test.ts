@@ -212,15 +212,27 @@ test('the chart of the spend has the most expensive agents, and adds up to the c
     total: used(39),
     budget: { dayCostUsd: 50, setBy: 'service' },
   };
-  const chart = chartOf(spend);
-  expect(chart.names).toEqual(['Agent 0', 'Agent 1', 'Agent 3', 'Agent 4', 'Agent 5', 'Other agents']);
+  const chart = chartOf(spend, []);
+  const names = ['Agent 0', 'Agent 1', 'Agent 3', 'Agent 4', 'Agent 5', 'Other agents'];
+  expect(chart.series.map(({ name }) => name)).toEqual(names);
   expect(chart.days).toEqual([
     { day: '2026-01-04', costs: [0, 0, 0, 0, 0, 0] },
     { day: '2026-01-05', costs: [9, 8, 6, 5, 4, 7] },
   ]);
   expect(hasUnpriced(spend)).toBe(true);
   expect(hasUnpriced({ ...spend, agents: agents.slice(0, 6) })).toBe(false);
-  expect(chartOf({ ...spend, agents: agents.slice(0, 2), days: [] }).names).toEqual(['Agent 0', 'Agent 1']);
+  expect(chartOf({ ...spend, agents: agents.slice(0, 2), days: [] }, []).series).toHaveLength(2);
+  const all = Array.from({ length: 9 }, (_, i) => `agent_${i}`);
+  const colors = (...costs: [agent: number, costUsd: number][]) => {
+    const shown = costs.map(([i, costUsd]) => ({ agentId: `agent_${i}`, name: `${i}`, ...used(costUsd) }));
+    const { series } = chartOf({ ...spend, days: [], agents: shown }, all);
+    return Object.fromEntries(series.map(({ name, color }) => [name, color]));
+  };
+  // An agent keeps its colour when another one costs more, or nothing, and an older one in the chart has it first.
+  expect(colors([0, 9], [1, 8], [4, 1])).toEqual({ 0: 0, 1: 1, 4: 4 });
+  expect(colors([4, 10], [1, 9], [0, 8])).toEqual({ 0: 0, 1: 1, 4: 4 });
+  expect(colors([4, 10])).toEqual({ 4: 4 });
+  expect(colors([6, 10], [1, 9], [2, 8])).toEqual({ 1: 1, 2: 2, 6: 3 });
 });
 
 test('the spend of projects is summed up, the most expensive first and unknown ones last', () => {
