@@ -17,10 +17,12 @@ export const resetText =
 
 type Figures = Pick<AgentPerformance['metrics'], 'completedTasks' | 'averageCompletionTime'>;
 
-/** Says how long the tasks of an agent take on average. The service counts whole minutes, and zero before the first task. */
+/** Says how long the tasks of an agent take on average. The service says `1h 4m`, and `0h 0m` before the first task. */
 export function completionText({ completedTasks, averageCompletionTime }: Figures): string {
   if (completedTasks === 0) return '–';
-  return averageCompletionTime === '0h 0m' ? 'under 1 min' : averageCompletionTime;
+  const [hours, minutes] = averageCompletionTime.split(' ').map((part) => Number.parseInt(part, 10));
+  if (hours) return `${hours} h ${minutes} min`;
+  return minutes ? `${minutes} min` : 'under 1 min';
 }
 
 type Ended = Pick<AgentPerformance['metrics'], 'completedTasks' | 'failedTasks' | 'successRate'>;

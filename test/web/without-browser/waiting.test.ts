@@ -58,5 +58,6 @@ test('an agent that is not healthy says why', () => {
 test('a completion time is unknown before the first one, and never zero', () => {
   expect(completionText({ completedTasks: 0, averageCompletionTime: '0h 0m' })).toBe('–');
   expect(completionText({ completedTasks: 2, averageCompletionTime: '0h 0m' })).toBe('under 1 min');
-  expect(completionText({ completedTasks: 2, averageCompletionTime: '1h 4m' })).toBe('1h 4m');
+  expect(completionText({ completedTasks: 2, averageCompletionTime: '1h 4m' })).toBe('1 h 4 min');
+  expect(completionText({ completedTasks: 2, averageCompletionTime: '0h 1m' })).toBe('1 min');
 });
