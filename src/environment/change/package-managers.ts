@@ -107,9 +107,18 @@ function fetchOf(words: string[], folder: string): Fetch | undefined {
   const [, inVirtual] = /^[\w.-]+\/bin\/((?:pip|python)3?)$/.exec(program) ?? [];
   const known = inVirtual === undefined ? forms[program]?.(given) : forms.virtual?.([inVirtual, ...given]);
   if (known === undefined) return undefined;
-  const command = first === 0 ? known.command : `export ${words.slice(0, first).join(' ')} && ${known.command}`;
+  const own = words.slice(0, first).filter((word) => !isFixed(word.slice(0, word.indexOf('='))));
+  const variables = own.length === 0 ? '' : `export ${own.join(' ')} && `;
   const requirements = (known.files ?? []).map((file) => posix.normalize(posix.join(folder, file)));
-  return { manager: known.manager, folder, command, guard: known.guard, requirements, versions: known.versions };
+  // A guard changes variables, so it comes after those of the repository.
+  const ways =
+    known.guard === undefined ? { command: variables + known.command } : { guard: variables + known.guard };
+  return { ...known, ...ways, folder, requirements };
+}
+
+/** Returns whether a variable keeps its value in every fetch, whatever the repository says. npm reads both cases. */
+function isFixed(name: string): boolean {
+  return Object.keys(whileFetching).some((fixed) => fixed.toLowerCase() === name.toLowerCase());
 }
 
 interface Known {
@@ -247,7 +256,8 @@ const withGuard = [
  */
 const withGuardOfNode = [
   `mkdir -p ${guard} && printf '%s\\n' 'const all = require("child_process");'`,
-  `'const refuse = () => { throw new Error("${startsNothing}"); };'`,
+  // Some versions of npm hide the error.
+  `'const refuse = () => { console.error("${startsNothing}"); throw new Error("${startsNothing}"); };'`,
   `'all.ChildProcess.prototype.spawn = refuse;'`,
   `'for (const name of Object.keys(all)) if (name !== "ChildProcess" && typeof all[name] === "function") all[name] = refuse;'`,
   `> ${guard}/starts-nothing.cjs && export NODE_OPTIONS="$NODE_OPTIONS --require ${guard}/starts-nothing.cjs" &&`,

@@ -18,7 +18,7 @@ test.each([
   ['npm install --omit=dev', ['', npm.replace('ci', 'install --omit=dev')]],
   ['pnpm install --frozen-lockfile -r', ['', pnpm.replace('install', 'install -r')]],
   ['pip install -U -r a/dev.txt pytest==8.1', ['', `${guarded} pip download -r a/dev.txt pytest==8.1 ${wheels}`]],
-  ['A=1 python3 -m pip install x', ['', `export A=1 && ${guarded} python3 -m pip download x ${wheels}`]],
+  ['A=1 python3 -m pip install x', ['', `${guarded} python3 -m pip download x ${wheels}`]],
   [
     '.venv/bin/pip install x',
     ['', `python3 -m venv /tmp/fetch && ${guarded} /tmp/fetch/bin/python -m pip download x ${wheels}`],
@@ -28,6 +28,8 @@ test.each([
     ['', 'uv sync --extra dev --frozen --no-build --no-editable --no-install-project --no-install-workspace'],
   ],
   ['cargo fetch --locked', ['', 'cargo fetch --locked']],
+  ['A=1 B=2 go mod download', ['', 'export A=1 B=2 && go mod download']],
+  ['GIT_ALLOW_PROTOCOL=https YARN_ENABLE_SCRIPTS=true go mod download', ['', 'go mod download']],
   ['composer install -n --no-dev', ['', composer.replace('install', 'install --no-dev')]],
 ])('%s is fetched without code', (command, ...wanted) => {
   expect(fetchesOf(command).map((each) => [each.folder, each.command])).toEqual(wanted);
@@ -40,6 +42,16 @@ test('npm and pip start no program while they fetch', () => {
     expect.stringMatching(/\/tmp\/guard\/sitecustomize\.py &&$/),
     undefined,
   ]);
+});
+
+test('a guard comes after the variables of the repository', () => {
+  const [{ guard, command } = {}] = fetchesOf('NODE_OPTIONS=--max-old-space-size=4096 NPM_CONFIG_GIT=git npm ci');
+  const script = `${guard?.replaceAll('/tmp/guard', '"$GUARD"')} printf %s "$NODE_OPTIONS"`;
+  const folder = mkdtempSync(join(tmpdir(), 'deckhand-guard-'));
+  const said = execFileSync('sh', ['-c', script], { env: { GUARD: folder, PATH: '/usr/bin:/bin' }, encoding: 'utf8' });
+  rmSync(folder, { recursive: true });
+  expect(said).toBe(`--max-old-space-size=4096 --require ${folder}/starts-nothing.cjs`);
+  expect([command, guard?.includes('CONFIG_GIT')]).toEqual([npm, false]);
 });
 
 test('with its guard, Node starts no program, in whatever way', () => {
@@ -58,7 +70,7 @@ test('with its guard, Node starts no program, in whatever way', () => {
   const script = `${guard?.replaceAll('/tmp/guard', '"$GUARD"')} "$NODE" -e '${program.replaceAll("'", '"')}'`;
   const folder = mkdtempSync(join(tmpdir(), 'deckhand-guard-'));
   const env = { GUARD: folder, NODE: process.execPath, PATH: '/usr/bin:/bin', NODE_OPTIONS: '' };
-  const said = execFileSync('sh', ['-c', script], { env, encoding: 'utf8' });
+  const said = execFileSync('sh', ['-c', script], { env, encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] });
   rmSync(folder, { recursive: true });
   expect(said).toBe(`${startsNothing}\n`);
 });
