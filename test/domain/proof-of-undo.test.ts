@@ -1,4 +1,4 @@
-import { judgeUndo, type ObservedUndo, proofSentence } from '../../src/domain/proof/proof.ts';
+import { besidesUndo, judgeUndo, type ObservedUndo, proofSentence } from '../../src/domain/proof/proof.ts';
 
 const observed: ObservedUndo = {
   ...{ testsChanged: ['a.test.js'], hadTests: true, doubts: [], tried: [{ outcome: 'passed' }], failing: [] },
@@ -20,6 +20,12 @@ test('tests from before that fail are named', () => {
 test('nothing is proved if more was changed that may weaken the tests', () => {
   const proof = judgeUndo({ ...observed, doubts: ['guard.test was removed'] });
   expect(proof).toMatchObject({ status: 'unproved', reason: 'guard.test was removed' });
+});
+
+test('what was changed besides is named', () => {
+  expect(besidesUndo([])).toEqual([]);
+  expect(besidesUndo(['a.js'])).toEqual(['a.js was changed besides what is undone']);
+  expect(besidesUndo(['a.js', 'b.js'])).toEqual(['a.js, b.js were changed besides what is undone']);
 });
 
 test('without tests from before, or with results that differ, nothing is proved', () => {

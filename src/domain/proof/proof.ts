@@ -124,6 +124,12 @@ export function judgeUndo({ testsChanged, hadTests, doubts, tried, failing }: Ob
   return judged('unproved', `the tests from before the undone change fail: ${named}`);
 }
 
+/** Says that files were changed besides what an undo undoes. */
+export function besidesUndo(paths: string[]): string[] {
+  if (paths.length === 0) return [];
+  return [`${namesOf(paths)} ${paths.length === 1 ? 'was' : 'were'} changed besides what is undone`];
+}
+
 /** An undo is the only proved change with a reason. */
 const undoneReason = 'the tests from before the undone change pass again';
 

@@ -111,8 +111,7 @@ function fetchOf(words: string[], folder: string): Fetch | undefined {
   const variables = own.length === 0 ? '' : `export ${own.join(' ')} && `;
   const requirements = (known.files ?? []).map((file) => posix.normalize(posix.join(folder, file)));
   // A guard changes variables, so it comes after those of the repository.
-  const ways =
-    known.guard === undefined ? { command: variables + known.command } : { guard: variables + known.guard };
+  const ways = known.guard === undefined ? { command: variables + known.command } : { guard: variables + known.guard };
   return { ...known, ...ways, folder, requirements };
 }
 

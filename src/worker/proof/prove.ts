@@ -1,6 +1,7 @@
 import type { CheckResult } from '../../conversation/ending.ts';
 import { compareTries } from '../../domain/proof/flaky.ts';
 import {
+  besidesUndo,
   expectedOnBase,
   expectedOnChange,
   judgeProof,
@@ -23,7 +24,7 @@ import { missesChange, type Watch } from './coverage.ts';
 import { missingTests } from './earlier-tests.ts';
 import { attemptChecks, checkSeconds, type Tried, type TriedTogether } from './run-checks.ts';
 import { readTestedChange, type TestedChange } from './tested-change.ts';
-import { baseWithoutUndone, readUndoneTests } from './undone-tests.ts';
+import { baseWithoutUndone, changedBesides, readUndoneTests } from './undone-tests.ts';
 
 /** The proof of a change, and the output of the earlier tests where they fail with it. */
 export interface Proved {
@@ -99,17 +100,19 @@ export async function tryEarlierTests(work: Work, tree: string, seconds: number)
 
 /**
  * Proves that what a task undoes is gone: the tests from before it pass again, those that it had changed. If somebody has changed
- * more than that, all other tests are as the base branch has them, and what decides how they run is not changed.
+ * more than that, all other tests are as the base branch has them, and neither other programs nor what decides how tests run may
+ * be changed.
  */
 async function proveUndo(work: Work, reverts: Reverts, tree: string, checks?: CheckResult[]): Promise<Proof> {
   const base = await baseWithoutUndone(work, reverts);
-  const rest = tree === base ? undefined : await readTestedChange(work, tree, base);
+  const rest = tree === base.tree ? undefined : await readTestedChange(work, tree, base.tree);
+  const doubts = rest === undefined ? [] : [...rest.doubts, ...besidesUndo(await changedBesides(work, base, tree))];
   const undone = await readUndoneTests(work, reverts, rest?.oldTestsOnChange ?? tree);
   const proving = { work, seconds: secondsFor(work, checks), change: tree };
   // The checks have just passed on the change itself.
   const tried = undone.treeWithTests === tree ? alreadyPassed : await tryTwice(proving, undone.treeWithTests, 'passed');
   const failing = tried.at(-1)?.tests?.failed ?? [];
-  const proof = judgeUndo({ ...undone, doubts: rest?.doubts ?? [], tried, failing });
+  const proof = judgeUndo({ ...undone, doubts, tried, failing });
   await work.journal.note('proof', `${proof.status}${proof.reason === null ? '' : `: ${proof.reason}`}`);
   return proof;
 }

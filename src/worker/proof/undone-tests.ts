@@ -1,4 +1,6 @@
-import type { FileInTree } from '../../git/engine.ts';
+import { isProgram } from '../../domain/proof/reading-code.ts';
+import { maxChangeBytes } from '../../git/diff.ts';
+import type { Change, FileInTree } from '../../git/engine.ts';
 import type { Work } from '../work.ts';
 import { baseOfChange } from '../workspace/base-of-change.ts';
 import { type Reverts, revertAll } from '../workspace/revert-pulls.ts';
@@ -15,18 +17,41 @@ export interface UndoneTests {
 }
 
 /**
- * Returns the files of the base branch without the undone changes. Where the reverts conflict, somebody has to decide: tests are
- * as they were before the undone changes, and other files stay as they are on the base branch.
+ * Returns the files of the base branch without the undone changes, with the paths of those in which the reverts conflict. There
+ * somebody has to decide: tests are as they were before the undone changes, and other files as they are on the base branch.
  */
-export async function baseWithoutUndone(work: Work, { pulls }: Reverts): Promise<string> {
+export async function baseWithoutUndone(
+  work: Work,
+  { pulls }: Reverts,
+): Promise<{ tree: string; conflicts: string[] }> {
   const { checkout } = work;
   const from = await baseOfChange(work);
   const { tree, conflicts } = await revertAll(checkout, from, pulls);
-  if (conflicts.length === 0) return tree;
+  if (conflicts.length === 0) return { tree, conflicts };
   const [now, then] = [await checkout.files(from), await checkout.files(pulls.at(-1)?.before ?? from)];
   const isTest = await testFilesAmong(work, conflicts);
   const sides = conflicts.map((path) => ({ path, ...((isTest(path) ? then : now).get(path) ?? absent) }));
-  return checkout.replaceFiles(tree, sides);
+  return { tree: await checkout.replaceFiles(tree, sides), conflicts };
+}
+
+/**
+ * Returns the programs and earlier tests that an undo changes besides what it undoes, apart from files with conflicts, which
+ * somebody had to change. The tests from before the undone changes say nothing about them.
+ */
+export async function changedBesides(
+  work: Work,
+  base: { tree: string; conflicts: string[] },
+  tree: string,
+): Promise<string[]> {
+  const conflicts = new Set(base.conflicts);
+  const changes = await work.checkout.changes(base.tree, tree, maxChangeBytes);
+  const others = changes.filter(({ path }) => !conflicts.has(path));
+  const isTest = await testFilesAmong(
+    work,
+    others.map(({ path }) => path),
+  );
+  const counts = ({ path, oldMode }: Change) => (isTest(path) ? oldMode !== absent.mode : isProgram(path));
+  return others.filter(counts).map(({ path }) => path);
 }
 
 const absent = { mode: '000000', oid: '0'.repeat(40) };

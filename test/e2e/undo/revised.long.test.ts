@@ -44,4 +44,11 @@ test('an agent that revises an undo cannot weaken the tests of others', async ()
   await reviewed(3);
   expect(await proof()).toMatchObject({ status: 'unproved', reason: expect.stringContaining('fail') });
   expect(await mona<{ draft: boolean }>('GET', `${repo}/pulls/${pull}`)).toMatchObject({ draft: true });
+  // The tests from before pass again, but say nothing about these.
+  plays([write('guard.sh', 'guard=on\nother=code\n')], [finish], [finish]);
+  await say(pull, '/agent revise Put the guard back.');
+  await reviewed(4);
+  const reason = 'guard.sh, guard.test were changed besides what is undone';
+  expect(await proof()).toMatchObject({ status: 'unproved', reason });
+  expect(await mona<{ draft: boolean }>('GET', `${repo}/pulls/${pull}`)).toMatchObject({ draft: true });
 });
