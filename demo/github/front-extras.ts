@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { exactNumber } from './as-github.ts';
-import { readHistory } from './front-history.ts';
+import { listOpenPulls, readHistory } from './front-history.ts';
 import type { FrontLinks } from './front-links.ts';
 import { readReferences } from './front-pulls.ts';
 import { listReactions, readResolved } from './front-threads.ts';
@@ -68,6 +68,8 @@ interface Around extends AroundGitData {
   /** Sends an event about the first repository. */
   send(event: string, payload: { sender: string; [field: string]: unknown }): Promise<void>;
   call(method: string, path: string, authorization: string, body?: string): Promise<Response>;
+  /** Reads what GitHub's REST API shows. */
+  ask(method: string, path: string, authorization: string): Promise<{ status: number; text: string }>;
 }
 
 interface Asked {
@@ -118,6 +120,7 @@ export async function answerExtra(around: Around, asked: Asked): Promise<Answer 
 }
 
 async function answerGraphql(around: Around, asked: Asked): Promise<Answer> {
+  if (asked.body.includes('pullRequests(')) return listOpenPulls(around, asked);
   if (asked.body.includes('reviewThreads')) return readResolved(around, asked);
   if (/associatedPullRequests|issueOrPullRequest/.test(asked.body)) return readHistory(around, asked);
   const merging = await around.merges.answer(asked.body);

@@ -74,3 +74,49 @@ export async function readHistory(
   const pull = merged === undefined ? null : await pullOf(Number(merged), sha);
   return answer({ object: { associatedPullRequests: { nodes: pull?.mergedAt ? [pull] : [] } } });
 }
+
+const pageSize = 100;
+
+interface ListedPull {
+  number: number;
+  head: { sha: string };
+  base: { ref: string };
+  updated_at: string;
+}
+
+/**
+ * Handles a GraphQL query of the service: a page of the open pull requests, the newest first. A cursor names the last one of the
+ * page before, as GitHub's do, so that nothing is left out when others are closed in between.
+ */
+export async function listOpenPulls(
+  { ask }: { ask(method: string, path: string, authorization: string): Promise<{ status: number; text: string }> },
+  { authorization, body }: { authorization: string; body: string },
+): Promise<{ status: number; json: unknown }> {
+  const { owner, repo, base, after } = JSON.parse(body).variables as Record<string, string | null>;
+  const open: ListedPull[] = [];
+  for (let page = 1; ; page++) {
+    const path = `/repos/${owner}/${repo}/pulls?state=open&per_page=${pageSize}&page=${page}`;
+    const { status, text } = await ask('GET', path, authorization);
+    if (status === 404) {
+      const message = `Could not resolve to a Repository with the name '${owner}/${repo}'.`;
+      const error = { type: 'NOT_FOUND', path: ['repository'], locations: [{ line: 2, column: 3 }], message };
+      return { status: 200, json: { data: { repository: null }, errors: [error] } };
+    }
+    if (status !== 200) return { status, json: JSON.parse(text) };
+    const found = JSON.parse(text) as ListedPull[];
+    open.push(...found);
+    if (found.length < pageSize) break;
+  }
+  const last = after == null ? Number.POSITIVE_INFINITY : Number(Buffer.from(after, 'base64').toString('utf8'));
+  const left = open
+    .filter((pull) => pull.number < last && (base == null || pull.base.ref === base))
+    .sort((a, b) => b.number - a.number);
+  const nodes = left.slice(0, pageSize).map((pull) => ({
+    ...{ number: pull.number, headRefOid: pull.head.sha },
+    ...{ baseRefName: pull.base.ref, updatedAt: pull.updated_at },
+  }));
+  const end = nodes.at(-1);
+  const endCursor = end === undefined ? null : Buffer.from(String(end.number)).toString('base64');
+  const pageInfo = { hasNextPage: left.length > pageSize, endCursor };
+  return { status: 200, json: { data: { repository: { pullRequests: { nodes, pageInfo } } } } };
+}

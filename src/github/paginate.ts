@@ -1,3 +1,4 @@
+import { z } from 'zod';
 import type { Octokit } from '../app.ts';
 import type { RepoName } from '../git/remote-url.ts';
 import { lastPage } from '../outgoing/smaller-pages.ts';
@@ -36,6 +37,63 @@ export async function listNewest<T>(
   for (let page = isCut ? last - maxPages + 1 : 2; page <= last; page++)
     items.push(...(await read({ per_page: pageSize, page })).data);
   return { items, isCut };
+}
+
+/** An open pull request as a list shows it. */
+export interface ListedPull {
+  number: number;
+  headSha: string;
+  /** The branch into which it is to be merged. */
+  base: string;
+  updatedAt: string;
+}
+
+const openPulls = `query ($owner: String!, $repo: String!, $base: String, $after: String) {
+  repository(owner: $owner, name: $repo) {
+    pullRequests(
+      states: OPEN, baseRefName: $base, first: ${pageSize}, after: $after, orderBy: { field: CREATED_AT, direction: DESC }
+    ) {
+      nodes { number headRefOid baseRefName updatedAt }
+      pageInfo { hasNextPage endCursor }
+    }
+  }
+}`;
+
+const OpenPulls = z.object({
+  repository: z.object({
+    pullRequests: z.object({
+      nodes: z.array(
+        z
+          .object({ number: z.number(), headRefOid: z.string(), baseRefName: z.string(), updatedAt: z.string() })
+          .nullable(),
+      ),
+      pageInfo: z.object({ hasNextPage: z.boolean(), endCursor: z.string().nullable() }),
+    }),
+  }),
+});
+
+/**
+ * Lists at most 1,000 open pull requests, the newest first, all or those into one branch. The pages of the REST API are cut by
+ * position, so a pull request that is closed or edited while they are read pushes another one off them; those of GraphQL begin
+ * after the last item. It also leaves out the texts, which strangers make long.
+ * @throws GraphqlResponseError, ZodError
+ */
+export async function listOpenPulls(octokit: Octokit, name: RepoName, base?: string): Promise<ListedPull[]> {
+  const found: ListedPull[] = [];
+  let after: string | null = null;
+  for (let page = 1; page <= maxPages; page++) {
+    const answer: unknown = await octokit.graphql(openPulls, { ...name, base: base ?? null, after });
+    const { nodes, pageInfo } = OpenPulls.parse(answer).repository.pullRequests;
+    for (const node of nodes)
+      if (node !== null)
+        found.push({
+          ...{ number: node.number, headSha: node.headRefOid },
+          ...{ base: node.baseRefName, updatedAt: node.updatedAt },
+        });
+    after = pageInfo.endCursor;
+    if (!pageInfo.hasNextPage || after === null) break;
+  }
+  return found;
 }
 
 /** Lists the latest status of each context of a commit. */

@@ -106,6 +106,15 @@ test('a worker that lost its lock writes nothing more, and its error counts as a
   expect((await db.withLock('a comment', () => write(octokit()))).status).toBe(201);
 });
 
+test('a query of GraphQL is a read: it waits for no slot and is retried; a mutation is a write', async () => {
+  const slow = octokit(3_600_000);
+  const answers = api().post('/graphql').reply(502).post('/graphql').times(3).reply(200, { data: {} });
+  for (let i = 0; i < 2; i++) await slow.graphql('query { viewer { login } }');
+  await slow.graphql('mutation { clientMutationId }');
+  await expect(slow.graphql('mutation { clientMutationId }')).rejects.toMatchObject({ status: 429 });
+  expect(answers.isDone()).toBe(true);
+});
+
 test('writes of one installation are spaced out, across clients', async () => {
   api().post('/repos/a/b/issues/1/comments').times(4).reply(201, {});
   const id = ++installation;
@@ -243,6 +252,7 @@ test.each(graphqlErrors)('GraphQL reports %s with status 200', async (_what, err
   const id = ++installation;
   api()
     .post('/graphql')
+    .times(3)
     .reply(200, { data: { a: 1 }, errors: [error] }, headers);
   await expect(octokit(0, id).graphql('{ viewer { login } }')).rejects.toMatchObject(expected);
   expect((await parked(id)) > 0).toBe(parks);

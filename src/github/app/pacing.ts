@@ -153,13 +153,15 @@ interface Call<Response> {
  */
 export function keepPace(octokit: Octokit, installationId: number, pace: Pace): Octokit {
   octokit.hook.wrap('request', async (request, options) => {
-    const isWrite = !['GET', 'HEAD'].includes(options.method ?? 'GET');
+    const isGraphql = options.url.endsWith('/graphql');
+    const isQuery = isGraphql && !/^\s*mutation\b/.test(String(options.query));
+    const isWrite = !isQuery && !['GET', 'HEAD'].includes(options.method ?? 'GET');
     const { signal } = (options.request ?? {}) as { signal?: AbortSignal };
     const call = {
       installationId,
       isWrite,
       isHtml: options.url === '/markdown',
-      isGraphql: options.url.endsWith('/graphql'),
+      isGraphql,
       signal,
       send: async (either: AbortSignal) => request({ ...options, request: { ...options.request, signal: either } }),
     };

@@ -40,7 +40,7 @@ import type { PullRef } from '../../runs/reviewing/store.ts';
 import { type Place, placeOfRepository } from '../app/place.ts';
 import { heardUntil } from '../delivery-store.ts';
 import { eachThenFail } from '../each-apart.ts';
-import { listPages } from '../paginate.ts';
+import { listOpenPulls } from '../paginate.ts';
 import type { PullOfEvent } from './review-pulls.ts';
 
 /** After these actions, a pull request has a head that nobody has looked at. */
@@ -194,13 +194,9 @@ const sendProof = (app: App, em: EntityManager | undefined, repositoryId: string
 /** Returns those of some pull requests into a branch that are open. */
 async function openOf({ octokit, name }: Place, branch: string, numbers: number[]): Promise<number[]> {
   if (numbers.length === 0) return [];
-  const asked = { ...name, state: 'open', base: branch } as const;
-  const read = async (page: object) => {
-    const { data } = await octokit.request('GET /repos/{owner}/{repo}/pulls', { ...asked, ...page });
-    return data.map(({ number }) => number);
-  };
   const known = new Set(numbers);
-  return (await listPages(read)).items.filter((number) => known.has(number));
+  const open = await listOpenPulls(octokit, name, branch);
+  return open.map(({ number }) => number).filter((number) => known.has(number));
 }
 
 /**
@@ -260,7 +256,7 @@ export async function proveMissed(app: App, place: Place, isOver: () => boolean)
   const hasAny = since !== undefined || held.length > 0 || (await wasRequired(em, repository.id)) !== undefined;
   const settings = hasAny ? await readSettings(place) : noSettings;
   if (!mayWant(settings) && held.length === 0) return;
-  const pulls = await listOpen(place);
+  const pulls = await listOpenPulls(place.octokit, place.name);
   const changed = pulls.filter(({ updatedAt }) => mayWant(settings) && since !== undefined && updatedAt >= since);
   if (mayWant(settings)) {
     await proveAgain(app, repository.id, await listDoubtful(em, repository.id, pulls), changedBase);
@@ -275,22 +271,6 @@ export async function proveMissed(app: App, place: Place, isOver: () => boolean)
   });
 }
 
-interface ListedPull extends OpenPull {
-  updatedAt: string;
-}
-
-/** Returns the open pull requests. Their texts would fill the memory. */
-async function listOpen({ octokit, name }: Place): Promise<ListedPull[]> {
-  const asked = { ...name, state: 'open', sort: 'updated', direction: 'desc' } as const;
-  const read = async (page: object): Promise<ListedPull[]> => {
-    const { data } = await octokit.request('GET /repos/{owner}/{repo}/pulls', { ...asked, ...page });
-    return data.map(({ number, head, base, updated_at: updatedAt }) => ({
-      ...{ number, headSha: head.sha, base: base.ref, updatedAt },
-    }));
-  };
-  return (await listPages(read)).items;
-}
-
 /**
  * Has those open pull requests proved again that were proved, or are being proved, with other settings than those of the default
  * branch now. `pushed` is the commit that an event names.
@@ -300,7 +280,7 @@ export async function proveAfterSettings(app: App, place: Place, pushed?: string
   // Right after a push, GitHub may still answer with the files of before it. An event may also be old.
   const isLast = pushed !== undefined && (await headOf(place, place.repository.defaultBranch)) === pushed;
   const settings = await readSettings(place, isLast ? pushed : undefined);
-  if (mayWant(settings)) await proveWithSettings(app, place, settings, await listOpen(place));
+  if (mayWant(settings)) await proveWithSettings(app, place, settings, await listOpenPulls(place.octokit, place.name));
 }
 
 async function proveWithSettings(

@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net';
 
 /** One request that the fake GitHub answers: its path after the method, as in `GET /orgs/acme`. */
-type Route = [pattern: RegExp, answer: (match: RegExpExecArray, res: ServerResponse) => unknown];
+type Route = [pattern: RegExp, answer: (match: RegExpExecArray, res: ServerResponse, body: string) => unknown];
 
 export interface FakeGitHub {
   url: string;
@@ -18,7 +18,7 @@ export async function openFakeGitHub(
     let body = '';
     for await (const chunk of req.setEncoding('utf8')) body += chunk;
     seen(req, body);
-    const found = await answerOf(routes, `${req.method} ${req.url}`, res);
+    const found = await answerOf(routes, `${req.method} ${req.url}`, res, body);
     if (res.headersSent) return;
     const status = found === undefined ? 404 : successOf(req.method, req.url);
     res.writeHead(res.statusCode === 200 ? status : res.statusCode, { 'Content-Type': 'application/json' });
@@ -42,10 +42,10 @@ function successOf(method = 'GET', url = ''): number {
   return url.endsWith('/attempts') ? 202 : 201;
 }
 
-function answerOf(routes: Route[], request: string, res: ServerResponse): unknown {
+function answerOf(routes: Route[], request: string, res: ServerResponse, body: string): unknown {
   for (const [pattern, answer] of [...routes, tokenRoute]) {
     const match = pattern.exec(request);
-    if (match !== null) return answer(match, res);
+    if (match !== null) return answer(match, res, body);
   }
   return undefined;
 }
@@ -60,3 +60,26 @@ export const unmerged = {
   ...{ id: 'PR_1', headRefOid: 'c'.repeat(40), mergeStateStatus: 'CLEAN', isMergeQueueEnabled: false },
   ...{ autoMergeRequest: null, mergeQueueEntry: null, timelineItems: { nodes: [] } },
 };
+
+/** A pull request as the REST API lists it. */
+interface Listed {
+  number: number;
+  head: { sha: string };
+  base: { ref: string };
+  updated_at?: string;
+}
+
+/** Answers a query for the open pull requests with the page after a cursor, which is a number here. */
+export function listedPulls(pulls: Listed[], body: string): object | undefined {
+  const { query, variables } = JSON.parse(body) as { query: string; variables: Record<string, string | null> };
+  if (!query.includes('pullRequests(')) return undefined;
+  const { base, after } = variables;
+  const left = pulls
+    .filter((pull) => (after == null || pull.number < Number(after)) && (base == null || pull.base.ref === base))
+    .toSorted((a, b) => b.number - a.number);
+  const nodes = left.slice(0, 100).map(({ number, head, base: { ref }, updated_at = '2020-01-01T00:00:00Z' }) => ({
+    ...{ number, headRefOid: head.sha, baseRefName: ref, updatedAt: updated_at },
+  }));
+  const pageInfo = { hasNextPage: left.length > 100, endCursor: nodes.at(-1)?.number.toString() ?? null };
+  return { data: { repository: { pullRequests: { nodes, pageInfo } } } };
+}

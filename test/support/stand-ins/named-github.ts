@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import { type FakeGitHub, openFakeGitHub, unmerged } from './fake-github.ts';
+import { type FakeGitHub, listedPulls, openFakeGitHub, unmerged } from './fake-github.ts';
 
 /** A GitHub in which people and repositories change their names but keep their ids. */
 export const people = new Map<number, string>();
@@ -129,7 +129,10 @@ export function openNamedGitHub(): Promise<FakeGitHub> {
       ],
       [
         /^POST \/graphql$/,
-        () => ({ data: { nodes: around.nodes, repository: { pullRequest: { ...unmerged, commits: { nodes: [] } } } } }),
+        (_match, _res, body) =>
+          listedPulls((around.pages['/pulls'] ?? []) as never[], body) ?? {
+            data: { nodes: around.nodes, repository: { pullRequest: { ...unmerged, commits: { nodes: [] } } } },
+          },
       ],
       [/^PUT .*\/merge$/, (_match, res) => merged(res)],
       [/^(?!GET)(?!.*access_tokens)/, ({ input }, res) => written(input, res)],
