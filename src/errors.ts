@@ -97,10 +97,12 @@ export function refusedAnswer(error: unknown): AnswerRefused | undefined {
   return undefined;
 }
 
-/** What GraphQL refused, which it does with status 200: its words, and whether they are about a permission. */
+/** What GraphQL refused, which it does with status 200: its words, and what they are about. */
 export interface GraphqlRefusal {
   reason: string;
   isForbidden: boolean;
+  /** Whether all of it is about objects that GitHub does not have, or does not show us. */
+  isMissing: boolean;
 }
 
 /** Returns what GraphQL refused; undefined for other errors. Limits and faults are errors with a status; see github/app/pacing.ts. */
@@ -110,5 +112,6 @@ export function graphqlRefusal(error: unknown): GraphqlRefusal | undefined {
   return {
     reason: errors.map(({ message }) => message).join('; '),
     isForbidden: errors.some(({ type }) => type === 'FORBIDDEN'),
+    isMissing: errors.every(({ type }) => type === 'NOT_FOUND'),
   };
 }

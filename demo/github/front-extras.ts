@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { exactNumber } from './as-github.ts';
-import { listOpenPulls, readHistory } from './front-history.ts';
+import { listOpenPulls, readHistory, readPulls } from './front-history.ts';
 import type { FrontLinks } from './front-links.ts';
 import { readReferences } from './front-pulls.ts';
 import { listReactions, readResolved } from './front-threads.ts';
@@ -121,6 +121,7 @@ export async function answerExtra(around: Around, asked: Asked): Promise<Answer 
 
 async function answerGraphql(around: Around, asked: Asked): Promise<Answer> {
   if (asked.body.includes('pullRequests(')) return listOpenPulls(around, asked);
+  if (/\bp\d+: pullRequest\(/.test(asked.body)) return readPulls(around, asked);
   if (asked.body.includes('reviewThreads')) return readResolved(around, asked);
   if (/associatedPullRequests|issueOrPullRequest/.test(asked.body)) return readHistory(around, asked);
   const merging = await around.merges.answer(asked.body);

@@ -77,8 +77,14 @@ export async function readHistory(
 
 const pageSize = 100;
 
+interface Asking {
+  ask(method: string, path: string, authorization: string): Promise<{ status: number; text: string }>;
+}
+
 interface ListedPull {
   number: number;
+  state: string;
+  merged?: boolean;
   head: { sha: string };
   base: { ref: string };
   updated_at: string;
@@ -89,7 +95,7 @@ interface ListedPull {
  * page before, as GitHub's do, so that nothing is left out when others are closed in between.
  */
 export async function listOpenPulls(
-  { ask }: { ask(method: string, path: string, authorization: string): Promise<{ status: number; text: string }> },
+  { ask }: Asking,
   { authorization, body }: { authorization: string; body: string },
 ): Promise<{ status: number; json: unknown }> {
   const { owner, repo, base, after } = JSON.parse(body).variables as Record<string, string | null>;
@@ -119,4 +125,29 @@ export async function listOpenPulls(
   const endCursor = end === undefined ? null : Buffer.from(String(end.number)).toString('base64');
   const pageInfo = { hasNextPage: left.length > pageSize, endCursor };
   return { status: 200, json: { data: { repository: { pullRequests: { nodes, pageInfo } } } } };
+}
+
+/** Handles a GraphQL query of the service: some pull requests by their numbers. Those that are missing are errors beside the others. */
+export async function readPulls(
+  { ask }: Asking,
+  { authorization, body }: { authorization: string; body: string },
+): Promise<{ status: number; json: unknown }> {
+  const { query, variables } = JSON.parse(body) as { query: string; variables: { owner: string; repo: string } };
+  const repository: Record<string, object | null> = {};
+  const errors: object[] = [];
+  for (const [, key = '', number] of query.matchAll(/\b(p\d+): pullRequest\(number: (\d+)\)/g)) {
+    const path = `/repos/${variables.owner}/${variables.repo}/pulls/${number}`;
+    const { status, text } = await ask('GET', path, authorization);
+    if (status === 200) {
+      const pull = JSON.parse(text) as ListedPull;
+      const state = pull.merged ? 'MERGED' : pull.state.toUpperCase();
+      const refs = { headRefOid: pull.head.sha, baseRefName: pull.base.ref };
+      repository[key] = { number: pull.number, state, ...refs };
+    } else if (status === 404) {
+      repository[key] = null;
+      const message = `Could not resolve to a PullRequest with the number of ${number}.`;
+      errors.push({ type: 'NOT_FOUND', path: ['repository', key], locations: [{ line: 1, column: 1 }], message });
+    } else return { status, json: JSON.parse(text) };
+  }
+  return { status: 200, json: { data: { repository }, ...(errors.length === 0 ? {} : { errors }) } };
 }

@@ -56,6 +56,8 @@ function addressOf(address: string, size: number, page: number): string {
   const url = new URL(address);
   url.searchParams.set('per_page', String(size));
   url.searchParams.set('page', String(page));
+  // GitHub's links to pages of issues have both, and a cursor would count instead of the page.
+  for (const cursor of ['after', 'before']) url.searchParams.delete(cursor);
   return url.href;
 }
 

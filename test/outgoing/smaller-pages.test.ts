@@ -67,3 +67,18 @@ test('what is no list or no page is not read in parts, and a refusal of a part i
   const refused = await readInParts(tooLarge, first, async () => new Response('{}', { status: 403 }));
   expect(refused?.status).toBe(403);
 });
+
+test('the smaller pages of one that a cursor begins are counted, because the cursor would begin all of them', async () => {
+  const addresses: string[] = [];
+  const read = async (address: string) => {
+    addresses.push(address);
+    return new Response('[]', { headers: { link: '<https://api.github.com/x?page=1>; rel="first"' } });
+  };
+  await readInParts(new AnswerRefused('is larger than 32 MB'), `${first}&after=Y3Vyc29y&page=2`, read);
+  const [{ searchParams } = new URL(first)] = addresses.map((address) => new URL(address));
+  expect([searchParams.get('page'), searchParams.get('per_page'), searchParams.has('after')]).toEqual([
+    '6',
+    '20',
+    false,
+  ]);
+});

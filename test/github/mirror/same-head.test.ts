@@ -238,7 +238,23 @@ test('a change that prevents its proof may not be merged where proofs are requir
   expect(latest()).toMatch(/^action_required: The proof by tests did not run/);
 });
 
-const aboutPulls = () => looked.filter((path) => /\/(pulls|rules)\//.test(path)).length;
+/** The requests about pull requests and rules, one of GraphQL about several. */
+const aboutPulls = () =>
+  looked.filter((path) => /\/(pulls|rules)\//.test(path)).length +
+  asked.filter(({ path }) => path === '/graphql').length;
+
+test('each of many pull requests of one head costs as few requests as one', async () => {
+  const { opened, mirror, latest } = await required();
+  await opened({ number: 7 }, 'proved');
+  for (let number = 20; number < 45; number++) await opened({ number }, number === 30 ? 'weakened' : 'proved');
+  looked.length = 0;
+  await mirror(7);
+  expect([aboutPulls(), latest()]).toEqual([1, expect.stringMatching(/^failure: Pull request #30: Tests were/)]);
+  // GitHub names a pull request that is gone beside the others.
+  delete around.pages['/pulls/30'];
+  await mirror(7);
+  expect(latest()).toMatch(/^neutral: Pull request #\d+: Its tests fail/);
+});
 
 test("closed pull requests of a stranger with a writer's commit hold nothing up, and cost no requests", async () => {
   const { em, told, opened, latest, mirror } = await required();

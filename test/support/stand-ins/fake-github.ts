@@ -61,9 +61,10 @@ export const unmerged = {
   ...{ autoMergeRequest: null, mergeQueueEntry: null, timelineItems: { nodes: [] } },
 };
 
-/** A pull request as the REST API lists it. */
+/** A pull request as the REST API shows it. */
 interface Listed {
   number: number;
+  state?: string;
   head: { sha: string };
   base: { ref: string };
   updated_at?: string;
@@ -82,4 +83,27 @@ export function listedPulls(pulls: Listed[], body: string): object | undefined {
   }));
   const pageInfo = { hasNextPage: left.length > 100, endCursor: nodes.at(-1)?.number.toString() ?? null };
   return { data: { repository: { pullRequests: { nodes, pageInfo } } } };
+}
+
+/** Answers a query for pull requests by their numbers, which all are open or closed. GitHub names each that it does not have. */
+export function pullsByNumber(pullOf: (number: number) => Listed | undefined, body: string): object | undefined {
+  const { query } = JSON.parse(body) as { query: string };
+  const numbers = [...query.matchAll(/\bp\d+: pullRequest\(number: (\d+)\)/g)].map((match) => Number(match[1]));
+  if (numbers.length === 0) return undefined;
+  const pulls = numbers.map((number) => [number, pullOf(number)] as const);
+  const repository = Object.fromEntries(
+    pulls.map(([number, pull]) => [
+      `p${number}`,
+      pull === undefined
+        ? null
+        : { number, state: pull.state?.toUpperCase(), headRefOid: pull.head.sha, baseRefName: pull.base.ref },
+    ]),
+  );
+  const errors = pulls
+    .filter(([, pull]) => pull === undefined)
+    .map(([number]) => ({
+      ...{ type: 'NOT_FOUND', path: ['repository', `p${number}`] },
+      message: `Could not resolve to a PullRequest with the number of ${number}.`,
+    }));
+  return { data: { repository }, ...(errors.length === 0 ? {} : { errors }) };
 }

@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import { type FakeGitHub, listedPulls, openFakeGitHub, unmerged } from './fake-github.ts';
+import { type FakeGitHub, listedPulls, openFakeGitHub, pullsByNumber, unmerged } from './fake-github.ts';
 
 /** A GitHub in which people and repositories change their names but keep their ids. */
 export const people = new Map<number, string>();
@@ -130,7 +130,8 @@ export function openNamedGitHub(): Promise<FakeGitHub> {
       [
         /^POST \/graphql$/,
         (_match, _res, body) =>
-          listedPulls((around.pages['/pulls'] ?? []) as never[], body) ?? {
+          listedPulls((around.pages['/pulls'] ?? []) as never[], body) ??
+          pullsByNumber((number) => around.pages[`/pulls/${number}`] as never, body) ?? {
             data: { nodes: around.nodes, repository: { pullRequest: { ...unmerged, commits: { nodes: [] } } } },
           },
       ],

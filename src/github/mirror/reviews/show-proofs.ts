@@ -17,7 +17,7 @@ import { type Place, placeOfRepository } from '../../app/place.ts';
 import { eachThenFail } from '../../each-apart.ts';
 import type { WantedCheck } from '../mirror.ts';
 import { proofCheckName, showCheck } from '../sync-check.ts';
-import { areMerged, type Head, holdingUp, type Look, lookAround, type OfStranger, openBase } from './strangers.ts';
+import { areMerged, type Head, holdingUp, type Look, lookAround, type OfStranger, openBases } from './strangers.ts';
 
 /**
  * Shows in check runs what the tests of a pull request prove, one for each of its latest heads. A lock lets one job about a
@@ -160,16 +160,18 @@ interface OpenWish {
   base: string | null;
 }
 
-/** Returns what the open pull requests with the head want. Nothing is stricter than a failure, so it stops at the first one. */
+/** Returns what the open pull requests with the head want. */
 async function openWishes(place: Place, sha: string, pulls: Wishing[]): Promise<OpenWish[]> {
-  const found: OpenWish[] = [];
-  for (const pull of pulls.slice(0, maxAsked)) {
-    const base = await openBase(place, pull.number, sha);
-    if (base === undefined) continue;
-    const wish = wishFor(pull, base);
-    found.push({ wish, base });
-    if (strictness(wish.wanted) === mostStrict) return found;
-  }
+  const looked = pulls.slice(0, maxAsked);
+  const bases = await openBases(
+    place,
+    looked.map(({ number }) => number),
+    sha,
+  );
+  const found = looked.flatMap((pull): OpenWish[] => {
+    const base = bases.get(pull.number);
+    return base === undefined ? [] : [{ wish: wishFor(pull, base), base }];
+  });
   return [...found, ...pulls.slice(maxAsked, maxAsked + 1).map(({ first }) => ({ wish: first, base: null }))];
 }
 
@@ -187,12 +189,10 @@ const naming = (wish: Wish): Wish => ({
   wanted: { ...wish.wanted, title: oneLine(`Pull request #${wish.number}: ${wish.wanted.title}`, maxTitle) },
 });
 
-const mostStrict = 4;
-
 /** The higher, the less may be merged. */
 function strictness({ status, conclusion }: WantedCheck): number {
   if (status !== 'completed') return 2;
-  return { failure: mostStrict, action_required: 3, cancelled: 1 }[conclusion as string] ?? 0;
+  return { failure: 4, action_required: 3, cancelled: 1 }[conclusion as string] ?? 0;
 }
 
 const rankOf = (status: ProofStatus | null) => (status === null ? worstFirst.length : worstFirst.indexOf(status));

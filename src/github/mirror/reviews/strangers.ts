@@ -1,4 +1,6 @@
+import { z } from 'zod';
 import type { App } from '../../../app.ts';
+import { graphqlRefusal } from '../../../errors.ts';
 import { unlessMissing } from '../../../repositories/permission.ts';
 import { markBaseLooked, type PullProof, type ShownProof } from '../../../runs/reviewing/pull-proofs.ts';
 import type { Place } from '../../app/place.ts';
@@ -87,8 +89,37 @@ export async function areMerged({ octokit, name }: Place, pulls: { number: numbe
   return true;
 }
 
+const Pulls = z.object({
+  repository: z.record(
+    z.string(),
+    z.object({ number: z.number(), state: z.string(), headRefOid: z.string(), baseRefName: z.string() }).nullable(),
+  ),
+});
+
+/**
+ * Returns the branches into which those of some pull requests go that are open and have this head, by their numbers. One request
+ * asks about all: each event about one of many pull requests with the same head asks about the others.
+ */
+export async function openBases(
+  { octokit, name }: Place,
+  numbers: number[],
+  headSha: string,
+): Promise<Map<number, string>> {
+  if (numbers.length === 0) return new Map();
+  const fields = numbers.map((n) => `p${n}: pullRequest(number: ${n}) { number state headRefOid baseRefName }`);
+  const query = `query ($owner: String!, $repo: String!) { repository(owner: $owner, name: $repo) { ${fields.join(' ')} } }`;
+  const answer = await octokit.graphql(query, { ...name }).catch((error: { data?: unknown }) => {
+    // Pull requests that are gone are errors, beside what GitHub says about the others.
+    if (graphqlRefusal(error)?.isMissing !== true) throw error;
+    return error.data;
+  });
+  const pulls = Object.values(Pulls.parse(answer).repository).filter((pull) => pull !== null);
+  const open = pulls.filter(({ state, headRefOid }) => state === 'OPEN' && headRefOid === headSha);
+  return new Map(open.map(({ number, baseRefName }) => [number, baseRefName]));
+}
+
 /** Returns the branch into which a pull request goes, if it is open and has this head. */
-export async function openBase({ octokit, name }: Place, number: number, headSha: string): Promise<string | undefined> {
+async function openBase({ octokit, name }: Place, number: number, headSha: string): Promise<string | undefined> {
   const path = 'GET /repos/{owner}/{repo}/pulls/{pull_number}';
   const pull = await unlessMissing(octokit.request(path, { ...name, pull_number: number }));
   return pull?.state === 'open' && pull.head.sha === headSha ? pull.base.ref : undefined;
