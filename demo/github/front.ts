@@ -154,13 +154,8 @@ export class Front {
     const { hooks, reactions, resolved, jobLogs, names, edits, merges, links, rare, git } = this;
     const signedIn = (name: string) => this.pullsOf(name).signed;
     const folderOf = this.folderOf.bind(this);
-    const bound = {
-      call: this.call.bind(this),
-      ask: this.ask.bind(this),
-      send: this.send.bind(this),
-      signedIn,
-      folderOf,
-    };
+    const [call, ask, send] = [this.call.bind(this), this.ask.bind(this), this.send.bind(this)];
+    const bound = { call, ask, send, signedIn, folderOf };
     const around = { hooks, reactions, resolved, jobLogs, names, edits, merges, links, rare, git, ...bound };
     const extra = await answerExtra(around, { method, path, authorization, body, host });
     if (extra) return end(res, { ...extra, text: extra.text ?? JSON.stringify(this.shown(path, extra.json)) });

@@ -1,6 +1,6 @@
-import { listOpenPulls } from '../../src/github/paginate.ts';
-import { octokitFor } from '../support/github-app.ts';
-import { listedPulls, openFakeGitHub } from '../support/stand-ins/fake-github.ts';
+import { listOpenPulls } from '../../../src/github/paginate.ts';
+import { octokitFor } from '../../support/github-app.ts';
+import { listedPulls, openFakeGitHub } from '../../support/stand-ins/fake-github.ts';
 
 const pull = (number: number, base = 'main') => ({ number, head: { sha: `head ${number}` }, base: { ref: base } });
 const name = { owner: 'acme', repo: 'app' };
