@@ -1,7 +1,6 @@
 import { Dialog } from '@primer/react';
 import { useRef } from 'react';
 import { useLocation } from 'react-router';
-import { useMay } from '../forms/may.tsx';
 import { keyNames, type ShortcutName, shortcuts } from './shortcuts.ts';
 
 const isMac = /Mac|iPhone|iPad/.test(navigator.platform);
@@ -15,10 +14,9 @@ const pages: Partial<Record<(typeof shortcuts)[ShortcutName]['where'], RegExp>> 
 };
 
 /** Lists the keyboard shortcuts that the person can use on this page. */
-export function KeysDialog({ onClose }: { onClose(): void }) {
+export function KeysDialog({ isMember, onClose }: { isMember: boolean; onClose(): void }) {
   const list = useRef<HTMLDivElement>(null);
   const { pathname } = useLocation();
-  const isMember = useMay('member');
   const usable = names.filter(
     (name) => (pages[shortcuts[name].where]?.test(pathname) ?? true) && (isMember || !forMembers.has(name)),
   );

@@ -3,6 +3,7 @@ import { IconButton } from '@primer/react';
 import { useQuery } from '@tanstack/react-query';
 import { Suspense, useEffect, useState } from 'react';
 import { useLocation, useParams } from 'react-router';
+import { useMay } from '../forms/may.tsx';
 import { ariaKeys, useShortcuts } from '../keys/shortcuts.ts';
 import { lazyPart } from '../live/load-part.ts';
 import * as queries from '../live/queries.ts';
@@ -21,6 +22,7 @@ export function Commands({ projectId }: { projectId: string | undefined }) {
   };
   useShortcuts({ palette: () => show('palette'), keys: () => show('keys') });
   useVisits(projectId);
+  const isMember = useMay('member');
   const close = (which: 'palette' | 'keys') => setOpen((now) => (now === which ? undefined : now));
   return (
     <>
@@ -40,7 +42,7 @@ export function Commands({ projectId }: { projectId: string | undefined }) {
             onClose={() => close('palette')}
           />
         )}
-        {open === 'keys' && <KeysDialog onClose={() => close('keys')} />}
+        {open === 'keys' && <KeysDialog isMember={isMember} onClose={() => close('keys')} />}
       </Suspense>
     </>
   );
