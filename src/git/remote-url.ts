@@ -101,7 +101,7 @@ export async function openAddress(
   }
   if (isOpen) return undefined;
   const found = await resolveHost(host).catch((error) => {
-    throw new GitFailed('unreachable', `git: the host name ${host} could not be resolved (${error.code})`);
+    throw new GitFailed('unreachable', `git: the host name ${host} could not be resolved: ${error.code}`);
   });
   const [first] = found;
   if (first === undefined || found.some(({ address }) => isClosedAddress(address))) throw new HostClosed(host);

@@ -21,8 +21,8 @@ export function McpServers({ projectId }: { projectId: string }) {
   const repositories = useQuery(queries.repositories(projectId));
   const all = repositories.data ?? [];
   const [edited, setEdited] = useState<api.McpServer>();
-  /** Why servers could not be reached that were saved anyway, by their names. */
-  const [unreached, setUnreached] = useState<Record<string, string | null>>({});
+  /** What connecting to servers brought before they were saved, by their names: null, or why they could not be reached. */
+  const [problems, setProblems] = useState<Record<string, string | null>>({});
   const save = useMutation({
     mutationFn: (changed: Server[]) => api.setMcpServers(projectId, changed),
     onSuccess: (saved) => {
@@ -41,27 +41,28 @@ export function McpServers({ projectId }: { projectId: string }) {
         </p>
         <QueryResult query={servers} rows={1}>
           {(known) => {
-            const form = (
+            const form = (of: api.McpServer | undefined) => (
               <ServerForm
-                edited={edited}
-                taken={known.map(({ name }) => name).filter((name) => name !== edited?.name)}
+                edited={of}
+                taken={known.map(({ name }) => name).filter((name) => name !== of?.name)}
                 all={all}
                 projectId={projectId}
                 onEnd={() => setEdited(undefined)}
                 isBusy={save.isPending}
                 onAdd={async (added, problem) => {
-                  await save.mutateAsync(withServer(known, added, edited));
-                  setUnreached((before) => ({ ...before, [added.name]: problem }));
+                  await save.mutateAsync(withServer(known, added, of));
+                  setProblems((before) => ({ ...before, [added.name]: problem }));
                 }}
               />
             );
+            const isEditing = known.some(({ name }) => name === edited?.name);
             return (
               <>
                 <ul className="list">
                   {known.map((server) =>
                     server.name === edited?.name ? (
                       <li key={server.name} className="list-item">
-                        <div className="stack full-width">{form}</div>
+                        <div className="stack full-width">{form(edited)}</div>
                       </li>
                     ) : (
                       <ServerItem
@@ -69,14 +70,17 @@ export function McpServers({ projectId }: { projectId: string }) {
                         server={server}
                         all={all}
                         projectId={projectId}
-                        unreached={unreached[server.name] ?? null}
+                        problem={problems[server.name]}
                         onEdit={() => setEdited(server)}
                         onRemove={() => save.mutate(known.filter((each) => each !== server))}
                       />
                     ),
                   )}
                 </ul>
-                {!known.some(({ name }) => name === edited?.name) && form}
+                {/* It keeps what somebody has typed while another server is edited. */}
+                <div hidden={isEditing}>
+                  <div className="stack">{form(undefined)}</div>
+                </div>
               </>
             );
           }}
@@ -97,14 +101,14 @@ interface ItemProps {
   server: api.McpServer;
   all: api.RepositoryEntry[];
   projectId: string;
-  /** Why it was not reached when it was saved. */
-  unreached: string | null;
+  /** Why it was not reached before it was saved; null if it was; undefined if it was saved before the page was loaded. */
+  problem: string | null | undefined;
   onEdit(): void;
   onRemove(): void;
 }
 
 /** Shows a server. It can be tried again, because it may have been added without being reached, or have gone since. */
-function ServerItem({ server, all, projectId, unreached, onEdit, onRemove }: ItemProps) {
+function ServerItem({ server, all, projectId, problem, onEdit, onRemove }: ItemProps) {
   const { name, url, headers, tools, repositories } = server;
   // A header without a value keeps the one that is stored.
   const test = useMutation({
@@ -124,6 +128,7 @@ function ServerItem({ server, all, projectId, unreached, onEdit, onRemove }: Ite
   const details = [
     headers.length > 0 && `Headers: ${headers.map((header) => header.name).join(', ')}`,
     `Tools: ${tools === null ? 'all' : tools.join(', ')}`,
+    test.data === undefined && problem === undefined && 'Not tested since the page was loaded',
   ];
   return (
     <li className="list-item">
@@ -146,9 +151,9 @@ function ServerItem({ server, all, projectId, unreached, onEdit, onRemove }: Ite
       <Button size="small" variant="danger" aria-label={`Remove ${name}`} onClick={() => void remove()}>
         Remove
       </Button>
-      {test.data === undefined && unreached !== null && (
+      {test.data === undefined && typeof problem === 'string' && (
         <Flash variant="warning" className="full-width">
-          Saved, but not reached yet. {unreached}
+          Saved, but not reached yet. {problem}
         </Flash>
       )}
       {test.data && (
@@ -209,10 +214,10 @@ function ServerForm({ edited, taken, all, isBusy, projectId, onAdd, onEnd }: For
       ? 'There is a server with this name. Edit that one.'
       : fieldError(attempt.error, paths[key], label);
     return (
-      <FormControl required={key === 'name' || key === 'url'} className={key === 'url' ? 'mcp-url' : ''}>
+      <FormControl required={key === 'name' || key === 'url'}>
         <FormControl.Label>{label}</FormControl.Label>
         <TextInput
-          block={key === 'url'}
+          block
           autoFocus={edited !== undefined && key === 'name'}
           autoComplete="off"
           value={fields[key]}
@@ -236,18 +241,22 @@ function ServerForm({ edited, taken, all, isBusy, projectId, onAdd, onEnd }: For
   };
   return (
     <>
-      <form className="row wrap-row bottom-aligned" onSubmit={submitOnce(attempt)}>
-        {field('name', 'Name')}
-        {field('url', 'URL', { placeholder: 'https://mcp.example.com/mcp' })}
-        {field('header', 'Header', { placeholder: 'Authorization' })}
-        {field('value', 'Header value', {
-          type: 'password',
-          ...(edited !== undefined && edited.headers.length > 0 && { placeholder: 'Unchanged' }),
-        })}
-        <Button type="submit" loading={attempt.isPending}>
-          {edited === undefined ? 'Connect' : 'Test connection'}
-        </Button>
-        {edited !== undefined && <Button onClick={onEnd}>Cancel</Button>}
+      <form className="stack" onSubmit={submitOnce(attempt)}>
+        <div className="fields">
+          {field('name', 'Name')}
+          {field('url', 'URL', { placeholder: 'https://mcp.example.com/mcp' })}
+          {field('header', 'Header', { placeholder: 'Authorization' })}
+          {field('value', 'Header value', {
+            type: 'password',
+            ...(edited !== undefined && edited.headers.length > 0 && { placeholder: 'Unchanged' }),
+          })}
+        </div>
+        <div className="row">
+          <Button type="submit" loading={attempt.isPending}>
+            {edited === undefined ? 'Connect' : 'Test connection'}
+          </Button>
+          {edited !== undefined && <Button onClick={onEnd}>Cancel</Button>}
+        </div>
       </form>
       {attempt.data !== undefined && (
         <Found
