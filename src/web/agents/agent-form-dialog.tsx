@@ -35,6 +35,9 @@ interface Props {
 export function AgentFormDialog(props: Props) {
   const { agent, onClose } = props;
   const { fields, set, clear, save } = useAgentForm(props);
+  const { data: agents = [] } = useQuery(queries.allAgents());
+  const name = fields.name.trim().toLowerCase();
+  const isTaken = agents.some((each) => each.id !== agent?.id && each.name.toLowerCase() === name);
   const onCancel = () => {
     clear();
     onClose();
@@ -56,6 +59,11 @@ export function AgentFormDialog(props: Props) {
             value={fields.name}
             onChange={(event) => set({ name: event.target.value })}
           />
+          {isTaken && (
+            <FormControl.Caption>
+              Another agent has this name. Choose a different one, because lists show nothing but the name.
+            </FormControl.Caption>
+          )}
         </FormControl>
         <Details fields={fields} set={set} agent={agent} />
         <FormButtons
