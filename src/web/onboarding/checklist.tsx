@@ -75,6 +75,7 @@ export function NextStep({ onboarding: { steps, isLoading, hide } }: { onboardin
   if (steps === undefined || next === undefined) return null;
   return (
     <section className="onboarding next-step row wrap-row" aria-label="Get started">
+      <span className="strong">Get started</span>
       <Progress steps={steps} />
       <span>
         Next: <StepLink step={next} />
