@@ -141,6 +141,7 @@ inBrowser(
     );
     await page.waitForURL(`**/tasks/${id}/runs/${rewound.id}`);
     await page.getByText('Rewound from turn 1 of an earlier run').waitFor();
+    await page.getByText('Copied from the earlier run').waitFor();
   },
 );
 
@@ -204,7 +205,7 @@ inBrowser(
     await visit(page, world.service.url);
     const entry = entryOf('Not today');
     await entry.getByRole('button', { name: 'Snooze Not today' }).click();
-    await page.getByRole('menuitem', { name: /^Next week/ }).click();
+    await page.getByRole('menuitem', { name: /^Tomorrow/ }).click();
     await entry.waitFor({ state: 'detached' });
     await page.getByRole('status').getByRole('button', { name: 'Undo' }).click();
     await entry.getByRole('button', { name: 'Snooze Not today' }).click();

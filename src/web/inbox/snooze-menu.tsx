@@ -3,7 +3,7 @@ import { ActionList, ActionMenu, FormControl, TextInput } from '@primer/react';
 import { type FormEvent, type RefObject, useRef, useState } from 'react';
 import { FormButtons, FormDialog } from '../forms/form-dialog.tsx';
 import type { TaskEntry } from './outcome.ts';
-import { choosableDays, nextWeek, snoozeText, timeOn, tomorrow } from './snooze-times.ts';
+import { choosableDays, snoozeText, timeOn, usualTimes } from './snooze-times.ts';
 import { useSnooze } from './use-decision.ts';
 
 /** Leaves an entry out of the inbox for a while. */
@@ -11,7 +11,6 @@ export function SnoozeMenu({ entry }: { entry: TaskEntry }) {
   const { snooze, isPending } = useSnooze(entry);
   const [isChoosing, setChoosing] = useState(false);
   const button = useRef<HTMLButtonElement>(null);
-  const now = new Date();
   return (
     <>
       <ActionMenu anchorRef={button}>
@@ -26,8 +25,9 @@ export function SnoozeMenu({ entry }: { entry: TaskEntry }) {
         </ActionMenu.Button>
         <ActionMenu.Overlay align="end" width="medium">
           <ActionList>
-            <SnoozeItem name="Tomorrow" until={tomorrow(now)} onSelect={snooze} />
-            <SnoozeItem name="Next week" until={nextWeek(now)} onSelect={snooze} />
+            {usualTimes(new Date()).map(({ name, until }) => (
+              <SnoozeItem key={name} name={name} until={until} onSelect={snooze} />
+            ))}
             <ActionList.Item onSelect={() => setChoosing(true)}>Choose a day…</ActionList.Item>
           </ActionList>
         </ActionMenu.Overlay>

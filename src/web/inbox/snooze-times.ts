@@ -5,10 +5,19 @@ const maxDays = 89;
 
 const dayAfter = (now: Date, days: number) => new Date(now.getFullYear(), now.getMonth(), now.getDate() + days, hour);
 
-export const tomorrow = (now: Date): Date => dayAfter(now, 1);
+const tomorrow = (now: Date): Date => dayAfter(now, 1);
 
 /** Returns the next Monday. */
-export const nextWeek = (now: Date): Date => dayAfter(now, ((7 - now.getDay()) % 7) + 1);
+const nextWeek = (now: Date): Date => dayAfter(now, ((7 - now.getDay()) % 7) + 1);
+
+/** Returns the usual times, each once: on a Sunday, the next week begins tomorrow. */
+export function usualTimes(now: Date): { name: string; until: Date }[] {
+  const times = [
+    { name: 'Tomorrow', until: tomorrow(now) },
+    { name: 'Next week', until: nextWeek(now) },
+  ];
+  return now.getDay() === 0 ? times.slice(0, 1) : times;
+}
 
 /** Returns the first and the last day that can be chosen, as fields for dates want them. */
 export function choosableDays(now: Date): { min: string; max: string } {

@@ -1,7 +1,7 @@
 import type { InboxEntry, OpenIssue, Task } from '../../../src/web/api.ts';
 import { notificationsFor } from '../../../src/web/inbox/notifications.ts';
 import { departedEntries, newEntries, outcomeOf } from '../../../src/web/inbox/outcome.ts';
-import { choosableDays, nextWeek, timeOn, tomorrow } from '../../../src/web/inbox/snooze-times.ts';
+import { choosableDays, timeOn, usualTimes } from '../../../src/web/inbox/snooze-times.ts';
 import { isComplete, stepsOf } from '../../../src/web/onboarding/steps.ts';
 import {
   accessText,
@@ -53,14 +53,16 @@ test('an entry that leaves because of its responsible person is not taken for a 
   expect(outcomeOf(review, { ...inReview, status: 'done' }, 'user_1')).toBe('“Task a” is now in Done.');
 });
 
-test('a snooze ends at nine in the morning: tomorrow, on the next Monday, or on a chosen day', () => {
+test('a snooze ends at nine in the morning: tomorrow, on another next Monday, or on a chosen day', () => {
   const local = (...at: [number, number, number, number?, number?]) => new Date(...at);
   const sunday = local(2026, 0, 4, 23, 59);
-  expect(tomorrow(sunday)).toEqual(local(2026, 0, 5, 9));
-  expect(nextWeek(sunday)).toEqual(local(2026, 0, 5, 9));
+  expect(usualTimes(sunday)).toEqual([{ name: 'Tomorrow', until: local(2026, 0, 5, 9) }]);
   const monday = local(2026, 0, 5, 0, 1);
-  expect(nextWeek(monday)).toEqual(local(2026, 0, 12, 9));
-  expect(nextWeek(local(2026, 11, 31))).toEqual(local(2027, 0, 4, 9));
+  expect(usualTimes(monday)).toEqual([
+    { name: 'Tomorrow', until: local(2026, 0, 6, 9) },
+    { name: 'Next week', until: local(2026, 0, 12, 9) },
+  ]);
+  expect(usualTimes(local(2026, 11, 31))[1]?.until).toEqual(local(2027, 0, 4, 9));
   expect(choosableDays(monday)).toEqual({ min: '2026-01-06', max: '2026-04-04' });
   expect(timeOn('2026-02-28', monday)).toEqual(local(2026, 1, 28, 9));
   for (const wrong of ['', '2026-01-05', '2026-04-05', '2026-02-30', 'tomorrow'])
