@@ -148,16 +148,19 @@ function TurnHead(props: { row: Row & { kind: 'turn' }; onRewind: ((turn: number
   const { row, onRewind } = props;
   const { turn, at, stored, ms } = row;
   const { search } = useLocation();
+  const tokens = stored && stored.inputTokens + stored.outputTokens;
+  // A run that goes on from a turn of another one gets copies of the turns before it, which cost nothing again.
+  const isCopied = tokens === 0 && ms === undefined;
   const figures = [
     ms === undefined ? '' : `${(ms / 1000).toFixed(1)} s of thinking`,
-    stored === undefined ? '' : `${formatNumber(stored.inputTokens + stored.outputTokens)} tokens`,
+    tokens === undefined ? '' : `${formatNumber(tokens)} tokens`,
     stored?.costUsd == null ? '' : formatCost(stored.costUsd),
   ].filter(Boolean);
   return (
     <div className="run-turn row wrap-row">
       <h3>Turn {turn}</h3>
-      {at !== undefined && <Clock at={at} />}
-      <span className="muted small">{figures.join(' · ')}</span>
+      {at !== undefined && !isCopied && <Clock at={at} />}
+      <span className="muted small">{isCopied ? 'Copied from the earlier run' : figures.join(' · ')}</span>
       <span className="grow" />
       {onRewind && (
         <Button size="small" onClick={() => onRewind(turn)}>
