@@ -63,7 +63,7 @@ export function TextDialog(props: {
       <form className="stack" onSubmit={onFormSubmit}>
         {overtaken !== undefined && <OvertakenNote text={overtaken} />}
         {problem !== '' && overtaken === undefined && <Flash variant="danger">{problem}</Flash>}
-        {hint !== undefined && <p className="muted">{hint}</p>}
+        {hint !== undefined && <p className="muted wrap">{hint}</p>}
         <FormControl required={isRequired}>
           <FormControl.Label>{label}</FormControl.Label>
           <Textarea

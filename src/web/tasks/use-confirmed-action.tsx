@@ -67,6 +67,7 @@ export function useConfirmedAction(perform?: (request: ActionRequest) => Promise
           taskId={open.task.id}
           title={actionNames.retry}
           label="Hint for the agent (optional)"
+          hint={open.task.failure === null ? undefined : `The last run failed: ${open.task.failure.message}`}
           about={open.task.id}
           onClose={onClose}
           onSubmit={(text) => mutateAsync({ ...open, text })}
