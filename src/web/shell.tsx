@@ -10,7 +10,7 @@ import { RoleInProject } from './forms/may.tsx';
 import { notifyError } from './frame/notices.tsx';
 import { forgetPerson } from './frame/personal-storage.ts';
 import { ProjectName, ProjectNav } from './frame/project-nav.tsx';
-import { dismissErrorsBefore } from './frame/shown-notices.ts';
+import { dismissErrorsBefore, dismissLinksTo } from './frame/shown-notices.ts';
 import { onThemeChange, storedTheme, storeTheme } from './frame/theme.ts';
 import { InboxLink } from './inbox/inbox-link.tsx';
 import { isInaccessible } from './live/errors.ts';
@@ -111,11 +111,13 @@ function useTopOfNewPage() {
   }, [pathname]);
 }
 
-/** Dismisses the errors of a page when the person leaves it. */
+/** Dismisses the errors of a page when the person leaves it, and the notices that led to the next one. */
 function useFreshNotices(): void {
   const { pathname } = useLocation();
-  // biome-ignore lint/correctness/useExhaustiveDependencies: it runs when the address changes
-  useEffect(() => dismissErrorsBefore(Date.now()), [pathname]);
+  useEffect(() => {
+    dismissErrorsBefore(Date.now());
+    dismissLinksTo(pathname);
+  }, [pathname]);
 }
 
 /** Shows the current page, or the error if the person has no access to its project. */

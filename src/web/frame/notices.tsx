@@ -45,7 +45,7 @@ export function Notices() {
       {notices.map(({ id, text, variant, action }) => (
         <Flash key={id} variant={variant} className="notice">
           <span className="wrap">{text}</span>
-          {action !== undefined && (
+          {action !== undefined && action.to !== window.location.pathname && (
             <Button
               size="small"
               onClick={() => {

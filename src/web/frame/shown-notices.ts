@@ -4,7 +4,7 @@ export interface Notice {
   text: string;
   variant: 'danger' | 'success' | 'default';
   /** What the person can do about it. */
-  action?: { name: string; act(): void } | undefined;
+  action?: { name: string; act(): void /** The page that it opens. */; to?: string } | undefined;
   /** It disappears when the connection is back. */
   isAboutConnection: boolean;
   /** When it was shown, in milliseconds. */
@@ -45,6 +45,9 @@ export const dismiss = (id: number): void => keepIf((notice) => notice.id !== id
 
 /** Dismisses a notice that is shown elsewhere. */
 export const dropNotice = (text: string): void => keepIf((notice) => notice.text !== text);
+
+/** Dismisses the notices that lead to a page, once the person is there. */
+export const dismissLinksTo = (path: string): void => keepIf(({ action }) => action?.to !== path);
 
 export const dismissConnectionErrors = (): void => keepIf((notice) => !notice.isAboutConnection);
 

@@ -45,7 +45,8 @@ function SessionView({ projectId, session }: { projectId: string; session: Wizar
         {oneLine(session.goal, 200)}
       </Heading>
       <p className="muted">
-        <LastChange {...session} /> · All members of the project can continue this plan.
+        <LastChange {...session} />
+        {session.status !== 'finalized' && ' · All members of the project can continue this plan.'}
       </p>
       <Steps session={session} />
       <AnsweredQuestions session={session} wizard={wizard} />

@@ -9,6 +9,7 @@ import { TimeAgo } from '../display/times.tsx';
 import { SelectField } from '../forms/select-field.tsx';
 import { submitOnce } from '../forms/submit.ts';
 import { notify, notifyError, notifyFormError } from '../frame/notices.tsx';
+import { fieldError, isAboutFields } from '../live/errors.ts';
 import * as queries from '../live/queries.ts';
 
 /** Lists the webhooks of a project with what was delivered to them. The secret of a new one is shown once. */
@@ -188,21 +189,29 @@ function WebhookForm({ projectId, onCreated }: { projectId: string; onCreated(we
       setUrl('');
       void client.invalidateQueries({ queryKey: queries.webhooks(projectId).queryKey });
     },
-    onError: (error) => notifyFormError(error, { url: 'Address', events: 'Events' }),
+    onError: (error) => {
+      if (!isAboutFields(error, ['url'])) notifyFormError(error, { url: 'Address', events: 'Events' });
+    },
   });
+  const problem = fieldError(create.error, 'url', 'Address');
   const toggle = (event: WebhookEvent) =>
     setEvents(events.includes(event) ? events.filter((each) => each !== event) : [...events, event]);
   return (
     <form className="stack tight" onSubmit={submitOnce(create)}>
-      <div className="row wrap-row bottom-aligned">
+      <div className="fields">
         <FormControl required>
           <FormControl.Label>Address</FormControl.Label>
           <TextInput
+            block
             autoComplete="off"
             placeholder="https://example.com/hooks"
             value={url}
-            onChange={(event) => setUrl(event.target.value)}
+            onChange={(event) => {
+              setUrl(event.target.value);
+              create.reset();
+            }}
           />
+          {problem !== undefined && <FormControl.Validation variant="error">{problem}</FormControl.Validation>}
         </FormControl>
         <SelectField
           label="Format"

@@ -3,6 +3,7 @@ import { submitOnce } from '../../../src/web/forms/submit.ts';
 import {
   dismissConnectionErrors,
   dismissErrorsBefore,
+  dismissLinksTo,
   dropNotice,
   listNotices,
   type Notice,
@@ -132,6 +133,11 @@ test('notices disappear when they no longer apply', () => {
   dropNotice('later');
   for (const text of ['1', '2', '3', '4']) add(text);
   expect(texts()).toEqual(['2', '3', '4']);
+  add('created', { variant: 'success', action: { name: 'Open', to: '/tasks/1', act: () => {} } });
+  dismissLinksTo('/tasks/2');
+  expect(texts()).toContain('created');
+  dismissLinksTo('/tasks/1');
+  expect(texts()).not.toContain('created');
 });
 
 test('an error about fields calls them as the form does', () => {

@@ -37,7 +37,8 @@ export function BulkBar({ board, shown, selection }: Props) {
     mutationFn: (action: BulkAction) => performBulk(client, action, chosen),
     onSuccess: (results, { kind }) => {
       const refused = results.filter(({ reason }) => reason !== undefined).map(({ id }) => id);
-      notify(outcomeText(doneNames[kind], results), refused.length === 0 ? 'success' : 'default');
+      // What was refused stands below the buttons, with the reasons.
+      if (refused.length === 0) notify(outcomeText(doneNames[kind], results), 'success');
       // The refused tasks stay selected, so that people can fix and retry them.
       selection.replace(refused);
     },
@@ -191,7 +192,7 @@ function Refusals({ results, done, all }: { results: Result[]; done: string; all
   const refusals = refusalsByReason(results);
   if (refusals.length === 0) return null;
   return (
-    <Flash variant="warning">
+    <Flash variant="warning" role="status">
       <strong>{outcomeText(done, results)}:</strong>
       <ul className="refusals">
         {refusals.map(({ reason, tasks }) => (

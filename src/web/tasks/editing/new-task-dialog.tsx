@@ -270,10 +270,11 @@ function useCreation(props: {
   const client = useQueryClient();
   const navigate = useNavigate();
   /** On a phone, the card of a new task may be far away. */
-  const opening = ([task, ...others]: api.Task[]) =>
-    task === undefined || others.length > 0
-      ? undefined
-      : { name: 'Open', act: () => void navigate(`/tasks/${task.id}`) };
+  const opening = ([task, ...others]: api.Task[]) => {
+    if (task === undefined || others.length > 0) return undefined;
+    const to = `/tasks/${task.id}`;
+    return { name: 'Open', to, act: () => void navigate(to) };
+  };
   return useMutation({
     mutationFn: async () => {
       const [first, ...others] = titles.map((title) => ({ title, ...detailsOf(fields) }));
