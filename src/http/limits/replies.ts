@@ -18,7 +18,11 @@ let openOfAll = 0;
 export function countStream(userId: string): () => void {
   const count = openOf.get(userId) ?? 0;
   if (count >= maxStreamsOfUser)
-    throw new AppError(429, `At most ${maxStreamsOfUser} open streams for a user; close one first`, retryLater);
+    throw new AppError(
+      429,
+      `You have ${maxStreamsOfUser} windows or programs with live updates open. Close one first`,
+      retryLater,
+    );
   if (openOfAll >= maxOfAll) throw new AppError(503, 'Too many streams are open; try again later', retryLater);
   openOf.set(userId, count + 1);
   openOfAll += 1;
