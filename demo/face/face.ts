@@ -24,6 +24,11 @@ interface Issue extends Said {
   labels: { name: string }[];
 }
 
+/** What lists say of pull requests. */
+interface ListedPull extends Issue {
+  merged_at: string | null;
+}
+
 interface Pull extends Issue {
   merged: boolean;
   draft?: boolean;
@@ -133,11 +138,12 @@ class Face {
   private async listPage(): Promise<string> {
     const [issues, pulls] = await Promise.all([
       this.get<Issue[]>('/issues?state=all&per_page=100'),
-      this.get<Issue[]>('/pulls?state=all&per_page=100'),
+      this.get<ListedPull[]>('/pulls?state=all&per_page=100'),
     ]);
     const numbers = new Set(pulls.map((pull) => pull.number));
+    const merged = new Set(pulls.filter((pull) => pull.merged_at !== null).map((pull) => pull.number));
     const item = (each: Issue) =>
-      html`<li><a href="/${this.name}/${numbers.has(each.number) ? 'pull' : 'issues'}/${each.number}">${each.title}</a> ${labelsOf(each)}<br><span class="muted">#${each.number} ${each.state} · ${each.user.login}</span></li>`;
+      html`<li><a href="/${this.name}/${numbers.has(each.number) ? 'pull' : 'issues'}/${each.number}">${each.title}</a> ${labelsOf(each)}<br><span class="muted">#${each.number} ${merged.has(each.number) ? 'merged' : each.state} · ${each.user.login}</span></li>`;
     const part = (title: string, items: Issue[]) =>
       html`<h2>${title}</h2><ul class="plain">${items.map(item)}</ul>${items.length === 0 && html`<p class="muted">None yet.</p>`}`;
     const form = writeForm({
