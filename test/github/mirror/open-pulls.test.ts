@@ -1,3 +1,5 @@
+import type { Place } from '../../../src/github/app/place.ts';
+import { openBases } from '../../../src/github/mirror/reviews/strangers.ts';
 import { listOpenPulls } from '../../../src/github/paginate.ts';
 import { octokitFor } from '../../support/github-app.ts';
 import { listedPulls, openFakeGitHub } from '../../support/stand-ins/fake-github.ts';
@@ -61,4 +63,12 @@ test('a repository that is gone is an error, as are answers of another form', as
   const other = await openFakeGitHub([[/^POST \/graphql$/, () => ({ data: {} })]]);
   await expect(listOpenPulls(octokitFor(other.url), name)).rejects.toThrow('repository');
   other.close();
+});
+
+test('where GitHub no longer shows the repository, none of its pull requests counts as open', async () => {
+  const errors = [{ type: 'NOT_FOUND', path: ['repository'], message: 'Could not resolve to a Repository' }];
+  const github = await openFakeGitHub([[/^POST \/graphql$/, () => ({ data: { repository: null }, errors })]]);
+  const place = { octokit: octokitFor(github.url), name } as Place;
+  expect(await openBases(place, [7, 8], 'a'.repeat(40))).toEqual(new Map());
+  github.close();
 });

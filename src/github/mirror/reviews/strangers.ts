@@ -89,16 +89,13 @@ export async function areMerged({ octokit, name }: Place, pulls: { number: numbe
   return true;
 }
 
-const Pulls = z.object({
-  repository: z.record(
-    z.string(),
-    z.object({ number: z.number(), state: z.string(), headRefOid: z.string(), baseRefName: z.string() }).nullable(),
-  ),
-});
+const Pull = z.object({ number: z.number(), state: z.string(), headRefOid: z.string(), baseRefName: z.string() });
+/** GitHub has no repository for us where the App was uninstalled. */
+const Pulls = z.object({ repository: z.record(z.string(), Pull.nullable()).nullable() });
 
 /**
- * Returns the branches into which those of some pull requests go that are open and have this head, by their numbers. One request
- * asks about all: each event about one of many pull requests with the same head asks about the others.
+ * Looks at some pull requests and returns the base branches of those that are open and have this head, by number. It asks about
+ * all in one request, because each event about one of many pull requests with the same head asks about the others.
  */
 export async function openBases(
   { octokit, name }: Place,
@@ -113,7 +110,7 @@ export async function openBases(
     if (graphqlRefusal(error)?.isMissing !== true) throw error;
     return error.data;
   });
-  const pulls = Object.values(Pulls.parse(answer).repository).filter((pull) => pull !== null);
+  const pulls = Object.values(Pulls.parse(answer).repository ?? {}).filter((pull) => pull !== null);
   const open = pulls.filter(({ state, headRefOid }) => state === 'OPEN' && headRefOid === headSha);
   return new Map(open.map(({ number, baseRefName }) => [number, baseRefName]));
 }
