@@ -73,9 +73,9 @@ const OpenPulls = z.object({
 });
 
 /**
- * Lists at most 1,000 open pull requests, the newest first, all or those into one branch. The pages of the REST API are cut by
- * position, so a pull request that is closed or edited while they are read pushes another one off them; those of GraphQL begin
- * after the last item. It also leaves out the texts, which strangers make long.
+ * Lists the open pull requests of a repository or of one base branch, the newest first, at most 1,000. It uses GraphQL, whose pages
+ * begin after the last item: those of the REST API are cut by position, so one can be missed when another is closed between two
+ * pages. GraphQL also leaves out the texts, which strangers can make long.
  * @throws GraphqlResponseError, ZodError
  */
 export async function listOpenPulls(octokit: Octokit, name: RepoName, base?: string): Promise<ListedPull[]> {

@@ -251,7 +251,7 @@ inBrowser('a viewer sees everything of a project, and no button that would be re
   await page.getByRole('listitem').filter({ hasText: 'for a script' }).getByText('Read', { exact: true }).waitFor();
 });
 
-inBrowser('who only views projects is promised nothing that would be refused, and is told who may do it', async () => {
+inBrowser('a viewer is offered nothing that would be refused, and is told who may do it', async () => {
   await api('POST', `${base}/members`, { login: 'stranger', role: 'viewer' });
   const { id } = await api<{ id: string }>('POST', `${base}/tasks`, { title: 'Failed before' });
   await world.sql(
