@@ -111,7 +111,7 @@ async function areHarmless(context: SetupContext, folder: string, { secrets }: S
 
 /** Returns the names of what set-up made that is kept. @throws RunFailed `setup` */
 export async function resultsIn(
-  { checkout, isOutputHidden = false }: SetupContext,
+  { checkout, isOutputHidden = false }: Pick<SetupContext, 'checkout' | 'isOutputHidden'>,
   work: string,
   tree: string,
 ): Promise<string[]> {

@@ -1,5 +1,6 @@
-import { mkdir, rename } from 'node:fs/promises';
+import { copyFile, lstat, mkdir, readdir, rename } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { removeTree } from '../../sandbox/neutral-path.ts';
 import { makeReadable, moveInto } from '../keep/archive.ts';
 import { resultsIn } from '../set-up.ts';
 import type { SetupContext } from '../setup-context.ts';
@@ -12,25 +13,51 @@ import type { SetupContext } from '../setup-context.ts';
  * @throws RunFailed `setup` when set-up left files that cannot be read
  */
 export async function putBackPushedFiles(
-  context: SetupContext,
+  context: Pick<SetupContext, 'checkout' | 'isOutputHidden' | 'signal'>,
   { tree, folder, work }: { tree: string; folder: string; work: string },
 ): Promise<void> {
-  await makeReadable(folder, context.signal);
+  const { checkout, signal } = context;
+  await makeReadable(folder, signal);
   const [made, fresh, before] = ['made', 'fresh', 'before'].map((name) => join(folder, name)) as [
     string,
     string,
     string,
   ];
+  await mkdir(fresh, { mode: 0o755 });
+  await checkout.export(tree, fresh);
+  await putBackIgnoreRules(fresh, work, signal);
   for (const name of await resultsIn(context, work, tree)) {
+    signal.throwIfAborted();
     const path = name.startsWith('work/') ? name.slice('work/'.length) : undefined;
     if (path === undefined) continue;
     await mkdir(dirname(join(made, path)), { recursive: true });
     await rename(join(work, path), join(made, path));
   }
   await mkdir(made, { recursive: true });
-  await mkdir(fresh, { mode: 0o755 });
-  await context.checkout.export(tree, fresh);
   await moveInto(made, fresh);
   await rename(work, before);
   await rename(fresh, work);
+}
+
+const rules = '.gitignore';
+
+/**
+ * Gives the folders of a workspace that `fresh` has the .gitignore files of `fresh`, and no others, so that set-up cannot
+ * declare files ignored that it puts beside the pushed ones. Folders that set-up made keep their rules: a virtual
+ * environment of Python ignores itself this way. Links are not followed.
+ */
+async function putBackIgnoreRules(fresh: string, work: string, signal: AbortSignal): Promise<void> {
+  signal.throwIfAborted();
+  if (!(await isFolder(work))) return;
+  await removeTree(join(work, rules));
+  for (const entry of await readdir(fresh, { withFileTypes: true })) {
+    const [from, to] = [join(fresh, entry.name), join(work, entry.name)];
+    if (entry.isDirectory()) await putBackIgnoreRules(from, to, signal);
+    else if (entry.name === rules && entry.isFile()) await copyFile(from, to);
+  }
+}
+
+async function isFolder(path: string): Promise<boolean> {
+  const there = await lstat(path).catch(() => undefined);
+  return there?.isDirectory() ?? false;
 }

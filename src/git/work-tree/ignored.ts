@@ -1,4 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
+import type { Dirent } from 'node:fs';
 import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { exposeToOom } from '../../host/own-process.ts';
@@ -124,6 +125,8 @@ function pending(stop: () => void) {
 
 /** Folders and files to look at besides those that git ignores. */
 const maxNames = 500_000;
+/** Paths to ask about together, because each answer takes a moment. A path has at most 4,096 characters. */
+const askedAtOnce = 500;
 
 interface Looking {
   workTree: string;
@@ -151,7 +154,12 @@ export async function ignoredPaths({ workTree, base, isIgnored, signal }: Lookin
       tooMany: () => new UnfitWorkTree(`the workspace has more than ${maxNames} files and folders`),
     });
     left -= entries.length;
-    // Asked together, because each answer takes a moment.
+    for (let at = 0; at < entries.length; at += askedAtOnce) {
+      signal?.throwIfAborted();
+      await lookAtAll(folder, entries.slice(at, at + askedAtOnce));
+    }
+  };
+  const lookAtAll = async (folder: string, entries: Dirent[]): Promise<void> => {
     const untracked = entries.filter(({ name }) => name.toLowerCase() !== '.git');
     const paths = untracked.map(({ name }) => (folder === '' ? name : `${folder}/${name}`));
     const answers = await Promise.all(paths.map((path) => !base.has(path) && !folders.has(path) && isIgnored(path)));
