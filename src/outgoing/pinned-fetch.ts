@@ -5,6 +5,7 @@ import { Readable } from 'node:stream';
 import { AnswerRefused } from '../errors.ts';
 import { type NextHop, noProxies, type Proxies } from '../host/proxies.ts';
 import { agentThrough, explained, refusedByProxy } from '../host/through-proxy.ts';
+import { whenUnanswered } from '../host/unanswered.ts';
 
 type Address = { address: string; family: number };
 
@@ -76,6 +77,7 @@ function send(url: URL, init: RequestInit, route: Route, signal?: AbortSignal): 
     sent.once('close', () => signal?.removeEventListener('abort', stop));
     // Errors after the response arrive through its body.
     sent.on('error', (error) => reject(proxy === undefined ? error : explained(error, proxy, url.host)));
+    whenUnanswered(sent, reject);
     const { body } = init;
     sent.end(typeof body === 'string' || body instanceof Uint8Array ? body : undefined);
   });

@@ -53,6 +53,7 @@ export async function serve(answer: RequestListener) {
   return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, close };
 }
 
+const switching = 'HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n';
 const html = { 'Content-Type': 'text/html' };
 /** What a host or a proxy may send instead of git data, with the expected fault and the requested pause in ms. */
 export const wrong: Record<string, [(res: ServerResponse) => void, unknown[]]> = {
@@ -66,6 +67,7 @@ export const wrong: Record<string, [(res: ServerResponse) => void, unknown[]]> =
   missing: [(res) => res.writeHead(404, html).end('denied'), ['missing']],
   moved: [(res) => res.writeHead(301, { Location: '/elsewhere' }).end(), ['missing']],
   reset: [(res) => res.destroy(), ['unreachable']],
+  switched: [(res) => res.socket?.end(switching), ['unreachable']],
 };
 
 /** Returns the pids of this process's children. */

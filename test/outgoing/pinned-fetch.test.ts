@@ -1,9 +1,17 @@
+import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { boundedFetch } from '../../src/outgoing/bounded-fetch.ts';
 import { pinnedFetch } from '../../src/outgoing/pinned-fetch.ts';
 import { answeringServers } from '../support/http/answering.ts';
 
 const serve = answeringServers(({ method, url, headers }) => `${method} ${headers.host} ${url}`);
+
+/** Starts a server that answers each request with these bytes. */
+async function raw(answer: (socket: Socket) => void) {
+  const server = createServer((socket) => socket.on('error', () => {}).once('data', () => answer(socket)));
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`, close: () => server.close() };
+}
 
 const here = async () => ({ address: '127.0.0.1', family: 4 });
 
@@ -48,4 +56,28 @@ test('limits apply to size, time and compression', async () => {
   );
   await expect(never(`http://127.0.0.1:${port}/`)).rejects.toMatchObject({ what: 'was not complete after 0.3 s' });
   await expect(pinnedFetch(here)('http://127.0.0.1:9/')).rejects.toMatchObject({ code: 'ECONNREFUSED' });
+});
+
+test('a server that switches to another protocol unasked has not answered', async () => {
+  const { url, close } = await raw((socket) =>
+    socket.write('HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n'),
+  );
+  try {
+    await expect(pinnedFetch(here)(url)).rejects.toThrow('the server closed the connection without a response');
+  } finally {
+    close();
+  }
+});
+
+test('informational responses are accepted, but not without end', async () => {
+  const hint = 'HTTP/1.1 103 Early Hints\r\n\r\n';
+  const few = await raw((socket) => socket.end(`${hint}HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok`));
+  const many = await raw((socket) => socket.write(hint.repeat(100)));
+  try {
+    expect(await (await pinnedFetch(here)(few.url)).text()).toBe('ok');
+    await expect(pinnedFetch(here)(many.url)).rejects.toThrow('the server sent informational responses without end');
+  } finally {
+    few.close();
+    many.close();
+  }
 });

@@ -5,6 +5,7 @@ import type { LookupFunction } from 'node:net';
 import git, { type GitAuth, type GitHttpRequest, type GitHttpResponse, type HttpClient } from 'isomorphic-git';
 import { retryAfterMs } from '../../domain/waiting.ts';
 import { agentThrough, explained, hasUnknownAuthority, whichCertificates } from '../../host/through-proxy.ts';
+import { whenUnanswered } from '../../host/unanswered.ts';
 import { GitFailed, type GitFault, leastBytesPerSecond, type Remote, silenceSeconds } from '../engine.ts';
 import { answerFault, isOfGit, notGit, proxyFault } from '../native/explain.ts';
 import type { TreeEntry } from '../work-tree/tree-files.ts';
@@ -193,6 +194,7 @@ function ask(
     sent.setTimeout(patienceSeconds * 1000, () => sent.destroy(new Error('Connection timed out')));
     endWhenSlow(sent, patienceSeconds);
     sent.once('error', (error) => reject(cutOff(proxy === undefined ? error : explained(error, proxy, url.host))));
+    whenUnanswered(sent, (error) => reject(cutOff(error)));
     collect(asked.body).then((body) => sent.end(body), reject);
   });
 }
