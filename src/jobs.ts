@@ -102,14 +102,20 @@ interface Job<N extends JobName> extends JobPolicy {
 
 const idIn = (key: string) => `$2::jsonb ->> '${key}'`;
 
-/** SQL: whose job it is, usually a project, by its payload $2; see `QueueOptions`. */
-export const tenantOf = `coalesce(${idIn('account')}, ${idIn('projectId')},
+const ownerOf = `coalesce(${idIn('account')}, ${idIn('projectId')},
   (select project_id from tasks where id = ${idIn('taskId')}),
   (select project_id from repositories where id = ${idIn('repositoryId')}),
   (select project_id from sprints where id = ${idIn('sprintId')}),
   (select project_id from automations where id = ${idIn('automationId')}),
   (select r.project_id from environment_trials t join repositories r on r.id = t.repository_id
    where t.id = ${idIn('trialId')}), ${idIn('userId')})`;
+
+/**
+ * SQL: whose job it is, usually a project's, by its payload $2; see `QueueOptions`. The projects that a person created without
+ * an installation count as one, as in the budget of a day: otherwise, more projects would be more turns.
+ */
+export const tenantOf = `(select coalesce(p.created_by, o.owner) from (select ${ownerOf} as owner) o
+  left join projects p on p.id = o.owner)`;
 
 export const jobs: { [N in JobName]: Job<N> } = {
   delivery: {

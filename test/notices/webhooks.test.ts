@@ -284,15 +284,13 @@ test('a receiver that is too slow has failed, and what was said later changes no
   });
 });
 
-test('only the beginning of an answer is read, even if it never ends', async () => {
+test.each([100_000, 3])('only the beginning of an answer is read, even if it never ends (%i bytes)', async (bytes) => {
   const id = await hook({ events: ['task.status'] });
   await newTask();
-  receiver.answer = (response) => {
-    response.writeHead(200);
-    response.write('x'.repeat(100_000));
-  };
-  await send(id);
-  expect((await deliveries(id))[0]).toMatchObject({ status: 'delivered', response: 'x'.repeat(500) });
+  receiver.answer = (response) => response.writeHead(200).write('x'.repeat(bytes));
+  await sendWebhook(app, { webhookId: id, projectId }, { patienceMs: 600_000 });
+  const response = 'x'.repeat(Math.min(bytes, 500));
+  expect((await deliveries(id))[0]).toMatchObject({ status: 'delivered', response });
 });
 
 test('a message for Slack says the sentence once, escaped, with a button', async () => {

@@ -69,8 +69,8 @@ test('a server that switches to another protocol unasked has not answered', asyn
   }
 });
 
-test('informational responses are accepted, but not without end', async () => {
-  const hint = 'HTTP/1.1 103 Early Hints\r\n\r\n';
+test.each(['100 Continue', '103 Early Hints'])('responses %s are accepted, but not without end', async (status) => {
+  const hint = `HTTP/1.1 ${status}\r\n\r\n`;
   const few = await raw((socket) => socket.end(`${hint}HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok`));
   const many = await raw((socket) => socket.write(hint.repeat(100)));
   try {

@@ -73,6 +73,19 @@ test('every job has the tenant that it is for', async () => {
   );
 });
 
+test('the projects that a person created without an installation are one tenant', async () => {
+  const em = db.manager;
+  await em.query(`insert into users (id, login) values ('vera', 'vera')`);
+  await em.query(
+    `insert into projects (id, name, slug, created_by) values ('own1', 'p', 'o1', 'vera'), ('own2', 'p', 'o2', 'vera')`,
+  );
+  for (const key of ['own1', 'own2']) await queue.send(em, 'webhook', { webhookId: key, projectId: key }, { key });
+  const rows: { tenant: string }[] = await em.query(
+    `select group_id as tenant from pgboss.job where data ->> 'projectId' like 'own%'`,
+  );
+  expect(rows).toEqual([{ tenant: 'vera' }, { tenant: 'vera' }]);
+});
+
 test.each([1, 2, 4, 5])('with %i simultaneous runs, a tenant holds at most half of the slots of each kind', (runs) => {
   const workers = workersOf({ config: { MAX_CONCURRENT_RUNS: runs } } as App);
   for (const [name, { concurrency, mostOfTenant }] of Object.entries(workers)) {

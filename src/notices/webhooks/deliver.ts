@@ -29,8 +29,8 @@ const usual = { patienceMs: 15_000 };
 const turnMs = 20_000;
 /** A claim lasts longer than an attempt. After that, another worker tries again. */
 const leaseSeconds = 60;
-/** What is kept of an answer, and what is read of it. */
-const [maxExcerpt, maxRead] = [500, 4096];
+/** What is kept of an answer, what is read of it, and for how long. */
+const [maxExcerpt, maxRead, readMs] = [500, 4096, 1000];
 /** A delivery is tried for this long. Then the webhook is switched off. */
 const tryingSeconds = 3 * 24 * 3600;
 /** The pauses between attempts double from the first to the longest. */
@@ -143,10 +143,14 @@ function why(error: unknown, signal: AbortSignal, patienceMs: number): string {
   return `could not be reached (${whyUnreachable(error)})`;
 }
 
-/** Reads the beginning of an answer. What the receiver sends after its status changes nothing. */
+/**
+ * Reads the beginning of an answer. What the receiver sends after its status changes nothing, so it gets little time for it:
+ * it could hold up the deliveries of others.
+ */
 async function beginningOf(answer: Response): Promise<string | null> {
   const reader = answer.body?.getReader();
   if (reader === undefined) return null;
+  const late = setTimeout(() => void reader.cancel().catch(() => {}), readMs);
   const decoder = new TextDecoder();
   let text = '';
   let bytes = 0;
@@ -160,6 +164,7 @@ async function beginningOf(answer: Response): Promise<string | null> {
   } catch {
     // The connection was lost, or the time is up.
   }
+  clearTimeout(late);
   await reader.cancel().catch(() => {});
   return text === '' ? null : storableText(text.slice(0, maxExcerpt).toWellFormed());
 }
