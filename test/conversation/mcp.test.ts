@@ -114,6 +114,22 @@ describe('a schema whose references multiply', () => {
     expect(reads.count).toBeLessThan(300_000);
   });
 
+  test('is not read of the tools for which nothing is left', () => {
+    const reads = { count: 0 };
+    const properties = Object.fromEntries(many.slice(0, 18).map((name) => [name, { description: 'd'.repeat(500) }]));
+    const inputSchema = counted({ type: 'object', properties }, reads);
+    const servers = Array.from({ length: 20 }, (_, s) => ({
+      server: `s${s}`,
+      wanted: null,
+      tools: Array.from({ length: 2000 }, (_, i) => ({ name: `t${i}`, inputSchema })),
+    }));
+    const { tools, notes } = offerTools(servers);
+    expect(tools.length).toBeGreaterThan(5);
+    expect(notes).toHaveLength(20);
+    expect(notes[19]).toMatch(/^2000 tools of s19 are not offered/);
+    expect(reads.count).toBeLessThan(200_000);
+  });
+
   test('may have 100 choices, and 500 required properties', () => {
     const names = many.slice(0, 500).map((name) => name.replace('name_', 'n'));
     const choices = names.slice(0, 100);

@@ -198,8 +198,12 @@ const maxReadDescription = 20_000;
 /** The limit of OpenAI and Anthropic for names. */
 const maxName = 64;
 
+/** After so many tools of a server that are too long for what is left, the others are not read. */
+const maxTooLong = 20;
+
+const maxDeclaredName = 128;
 const declared = z.object({
-  name: z.string().min(1).max(128),
+  name: z.string().min(1).max(maxDeclaredName),
   description: z.string().catch(''),
   inputSchema: z.unknown().optional(),
 });
@@ -213,19 +217,22 @@ export function offerTools(listings: Listing[]): { tools: OfferedTool[]; notes: 
   const notes: string[] = [];
   let chars = 0;
   for (const { server, wanted, tools: given } of listings) {
-    const fit = given.flatMap((each) => declared.safeParse(each).data ?? []);
-    const chosen = fit.filter(({ name }) => wanted === null || wanted.includes(name));
+    const fit = given.filter(isNamed);
+    const names = wanted === null ? undefined : new Set(wanted);
+    const chosen = fit.filter(({ name }) => names?.has(name) !== false);
     const allowance: Allowance = { pieces: maxPieces };
-    let left = 0;
+    let [left, tooLong] = [0, 0];
     for (const each of chosen) {
-      if (tools.size === maxTools || tools.has(offeredName(server, each.name))) {
+      if (tools.size === maxTools || tooLong === maxTooLong || tools.has(offeredName(server, each.name))) {
         left += 1;
         continue;
       }
-      const offered = offeredAs(server, each, allowance);
+      const offered = offeredAs(server, declared.parse(each), allowance);
       const length = JSON.stringify(offered.spec).length;
-      if (chars + length > maxChars) left += 1;
-      else {
+      if (chars + length > maxChars) {
+        left += 1;
+        tooLong += 1;
+      } else {
         tools.set(offered.spec.name, offered);
         chars += length;
       }
@@ -233,6 +240,12 @@ export function offerTools(listings: Listing[]): { tools: OfferedTool[]; notes: 
     notes.push(...notesOn(server, { unfit: given.length - fit.length, left, absent: absentFrom(fit, wanted) }));
   }
   return { tools: [...tools.values()], notes };
+}
+
+/** Without zod, because a project's servers may declare 40,000 tools together. */
+function isNamed(given: unknown): given is { name: string } {
+  const name = isObject(given) ? given.name : undefined;
+  return typeof name === 'string' && name !== '' && name.length <= maxDeclaredName;
 }
 
 function offeredAs(
