@@ -1,7 +1,6 @@
 import { type IncomingMessage, type RequestOptions, request as requestHttp } from 'node:http';
 import { request as requestHttps } from 'node:https';
 import type { LookupFunction } from 'node:net';
-import { Readable } from 'node:stream';
 import { AnswerRefused } from '../errors.ts';
 import { type NextHop, noProxies, type Proxies } from '../host/proxies.ts';
 import { agentThrough, explained, refusedByProxy } from '../host/through-proxy.ts';
@@ -110,7 +109,34 @@ function responseOf(answer: IncomingMessage): Response {
     answer.resume();
     return new Response(null, { status, headers });
   }
-  return new Response(Readable.toWeb(answer) as ReadableStream<Uint8Array>, { status, headers });
+  return new Response(bodyOf(answer), { status, headers });
+}
+
+/** What may be received besides a body: the chunks of a server may be small, but not as small as it likes. */
+const framing = { bytes: 1_000_000, ratio: 4 };
+
+/**
+ * Returns the body of a response. What has arrived is read at once, because a stream of the web takes much longer for a chunk than
+ * Node's, and a server may send chunks of one byte.
+ */
+function bodyOf(answer: IncomingMessage): ReadableStream<Uint8Array> {
+  const { socket } = answer;
+  const before = socket.bytesRead;
+  let bytes = 0;
+  // Without a listener, the reader would not see the error.
+  answer.on('error', () => {});
+  const chunks = answer[Symbol.asyncIterator]() as AsyncIterator<Uint8Array, undefined>;
+  const pull = async (stream: ReadableStreamDefaultController<Uint8Array>) => {
+    const { done, value } = await chunks.next();
+    if (done) return stream.close();
+    bytes += value.length;
+    if (socket.bytesRead - before - bytes > Math.max(framing.bytes, framing.ratio * bytes)) {
+      answer.destroy();
+      throw new AnswerRefused('consists of too many small chunks');
+    }
+    stream.enqueue(value);
+  };
+  return new ReadableStream({ pull, cancel: () => void answer.destroy() }, { highWaterMark: 0 });
 }
 
 /** Waits for `work`, but no longer than until the signal aborts. */

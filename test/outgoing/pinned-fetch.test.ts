@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { boundedFetch } from '../../src/outgoing/bounded-fetch.ts';
@@ -80,4 +81,46 @@ test.each(['100 Continue', '103 Early Hints'])('responses %s are accepted, but n
     few.close();
     many.close();
   }
+});
+
+test('an answer in tiny chunks is read in larger ones, and refused when there are too many', async () => {
+  const chunks = (count: number) => '1\r\nx\r\n'.repeat(count);
+  const head = 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n';
+  const some = await raw((socket) => socket.end(`${head}${chunks(50_000)}0\r\n\r\n`));
+  const many = await raw((socket) => socket.end(`${head}${chunks(1_000_000)}0\r\n\r\n`));
+  try {
+    const answer = await pinnedFetch(here)(some.url);
+    let read = 0;
+    let bytes = 0;
+    for await (const chunk of answer.body ?? []) {
+      read += 1;
+      bytes += chunk.length;
+    }
+    expect(bytes).toBe(50_000);
+    expect(read).toBeLessThan(1000);
+    const refused = (await pinnedFetch(here)(many.url)).text();
+    await expect(refused).rejects.toMatchObject({ what: 'consists of too many small chunks' });
+  } finally {
+    some.close();
+    many.close();
+  }
+});
+
+test('an answer that nobody wants is given up, before and after its first byte', async () => {
+  const ended: Promise<unknown>[] = [];
+  const { port } = await serve((_req, res) => {
+    ended.push(once(res, 'close'));
+    res.writeHead(200).write('x');
+  });
+  const url = `http://127.0.0.1:${port}`;
+  await (await pinnedFetch(here)(url)).body?.cancel();
+  const reader = (await pinnedFetch(here)(url)).body?.getReader();
+  await reader?.read();
+  await reader?.cancel();
+  const over = new AbortController();
+  const aborted = await pinnedFetch(here)(url, { signal: over.signal });
+  over.abort(new Error('no longer wanted'));
+  await expect(aborted.text()).rejects.toThrow('no longer wanted');
+  expect(ended).toHaveLength(3);
+  await Promise.all(ended);
 });
