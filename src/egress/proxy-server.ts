@@ -19,6 +19,7 @@ import {
   refusedByProxy,
   requestThrough,
 } from '../host/through-proxy.ts';
+import { whenUnanswered } from '../host/unanswered.ts';
 import { type Hello, maxPeekedBytes, readHello } from './client-hello.ts';
 import { type Connect, type Denial, dial, type Gate, pinnedTo, type Way } from './dial.ts';
 import { connectTarget, type Target, urlTarget } from './host-names.ts';
@@ -227,8 +228,7 @@ async function forward(
     const failure = proxy === undefined ? error : explained(error, proxy, host);
     why = (failure as NodeJS.ErrnoException).code ?? failure.message;
   });
-  // May close without an error, for example after an answer that switches the protocol.
-  sent.once('close', () => {
+  whenUnanswered(sent, () => {
     if (!res.headersSent) deny(res, { status: 502, says: `host ${host} could not be reached (${why})` });
   });
   const abandon = () => sent.destroy();

@@ -99,6 +99,10 @@ describe('what fails', () => {
       'sends endless headers',
       (socket: NodeJS.WritableStream) => socket.end(`HTTP/1.1 200 OK\r\nX: ${'x'.repeat(100_000)}`),
     ],
+    [
+      'informs without end',
+      (socket: NodeJS.WritableStream) => socket.write('HTTP/1.1 100 Continue\r\n\r\n'.repeat(100)),
+    ],
     ['is no HTTP', (socket: NodeJS.WritableStream) => socket.end('SSH-2.0-x\r\n')],
   ])('a host that %s', async (_what, answer) => {
     const { say } = await opened({ answer: (req) => void answer(req.socket) });
