@@ -113,7 +113,7 @@ function responseOf(answer: IncomingMessage): Response {
 }
 
 /** What may be received besides a body: the chunks of a server may be small, but not as small as it likes. */
-const framing = { bytes: 1_000_000, ratio: 4 };
+const framing = { bytes: 250_000, ratio: 4 };
 
 /**
  * Returns the body of a response. What has arrived is read at once, because a stream of the web takes much longer for a chunk than

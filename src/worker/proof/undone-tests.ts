@@ -1,6 +1,5 @@
-import { isProgram } from '../../domain/proof/reading-code.ts';
 import { maxChangeBytes } from '../../git/diff.ts';
-import type { Change, FileInTree } from '../../git/engine.ts';
+import type { FileInTree } from '../../git/engine.ts';
 import type { Work } from '../work.ts';
 import { baseOfChange } from '../workspace/base-of-change.ts';
 import { type Reverts, revertAll } from '../workspace/revert-pulls.ts';
@@ -35,24 +34,34 @@ export async function baseWithoutUndone(
 }
 
 /**
- * Returns the programs and earlier tests that an undo changes besides what it undoes, apart from files with conflicts, which
- * somebody had to change. The tests from before the undone changes say nothing about them.
+ * Returns the files that an undo changes besides what it undoes, apart from new tests and documents: the tests from before the
+ * undone changes say nothing about them. Where reverts conflict, somebody had to decide, so other files count as undone, but not
+ * tests: what others had added there may be lost.
  */
 export async function changedBesides(
   work: Work,
   base: { tree: string; conflicts: string[] },
   tree: string,
 ): Promise<string[]> {
+  const { checkout } = work;
+  const changes = await checkout.changes(base.tree, tree, maxChangeBytes);
+  const paths = [...new Set([...base.conflicts, ...changes.map(({ path }) => path)])];
+  const isTest = await testFilesAmong(work, paths);
   const conflicts = new Set(base.conflicts);
-  const changes = await work.checkout.changes(base.tree, tree, maxChangeBytes);
-  const others = changes.filter(({ path }) => !conflicts.has(path));
-  const isTest = await testFilesAmong(
-    work,
-    others.map(({ path }) => path),
-  );
-  const counts = ({ path, oldMode }: Change) => (isTest(path) ? oldMode !== absent.mode : isProgram(path));
-  return others.filter(counts).map(({ path }) => path);
+  const besides = changes
+    .filter(
+      ({ path, oldMode }) => !conflicts.has(path) && !(isTest(path) && oldMode === absent.mode) && !isDocument(path),
+    )
+    .map(({ path }) => path);
+  const tests = base.conflicts.filter(isTest);
+  if (tests.length === 0) return besides;
+  const [now, pushed] = [await checkout.files(await baseOfChange(work)), await checkout.files(tree)];
+  const isAsNow = (path: string) => now.get(path)?.oid === pushed.get(path)?.oid;
+  return [...tests.filter((path) => !isAsNow(path)), ...besides];
 }
+
+/** Files that nobody runs. */
+const isDocument = (path: string) => /\.(md|markdown|rst|adoc)$/i.test(path);
 
 const absent = { mode: '000000', oid: '0'.repeat(40) };
 
