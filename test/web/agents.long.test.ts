@@ -53,6 +53,31 @@ inBrowser('an agent can be edited by its creator', async () => {
   await choice('Author').waitFor({ state: 'attached' });
 });
 
+inBrowser('a name that another agent has is pointed out, also when an agent is renamed', async () => {
+  const { id } = await api<{ id: string }>('POST', '/agents', { name: 'Copied' });
+  await api('POST', '/agents', { name: 'Original' });
+  const dialog = page.getByRole('dialog');
+  const warning = dialog.getByText('Another agent has this name.');
+  const type = (name: string) => dialog.getByLabel('Name').fill(name);
+  await visit(page, `${world.service.url}${base}/agents?new=one`);
+  await type('Origin');
+  expect(await warning.count()).toBe(0);
+  await type(' ORIGINAL ');
+  await warning.waitFor();
+  await type('Origin');
+  await warning.waitFor({ state: 'detached' });
+  await dialog.getByRole('button', { name: 'Cancel' }).click();
+  await visit(page, `${world.service.url}${base}/agents/${id}`);
+  await button('Edit').click();
+  // The own name is no other agent's.
+  await type('copied');
+  expect(await warning.count()).toBe(0);
+  await type('original');
+  await warning.waitFor();
+  await dialog.getByRole('button', { name: 'Cancel' }).click();
+  await dialog.waitFor({ state: 'detached' });
+});
+
 inBrowser('a new version is shown before it is created, and compared with the one before it', async () => {
   const made = await api<{ id: string }>('POST', '/agents', { name: 'Tester', systemPrompt: 'Test.' });
   await visit(page, `${world.service.url}${base}/agents/${made.id}`);

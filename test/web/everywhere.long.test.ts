@@ -76,8 +76,34 @@ inBrowser(
       input.dispatchEvent(new KeyboardEvent('keydown', { key: '?', bubbles: true, cancelable: true }));
     }`);
     await keys.waitFor();
+    await page.keyboard.press('Escape');
+    await keys.waitFor({ state: 'detached' });
   },
 );
+
+inBrowser('the palette opens the board of any project from a page outside of them', async () => {
+  const { id } = await api<{ id: string }>('POST', '/projects', { name: 'Warehouse' });
+  const { name } = await world.get<{ name: string }>(base);
+  const palette = page.getByRole('dialog', { name: 'Command palette' });
+  const search = async (text: string) => {
+    await page.getByRole('button', { name: 'Search and commands' }).click();
+    await palette.getByRole('combobox').fill(text);
+  };
+  const board = (of: string) => palette.getByRole('option', { name: `Board of ${of}` });
+  await show('/projects');
+  await search('board of');
+  await board(name).waitFor();
+  await board('Warehouse').click();
+  await page.waitForURL(`**/projects/${id}`);
+  await page.getByRole('heading', { name: 'Board', level: 1 }).waitFor();
+  // Within a project, its own board is one of its pages.
+  await search('board');
+  await palette.getByRole('option', { name: /^Board\s*Page$/ }).waitFor();
+  // What was chosen is recent, so the board of the other project tells.
+  expect(await board(name).count()).toBe(0);
+  await page.keyboard.press('Escape');
+  await palette.waitFor({ state: 'detached' });
+});
 
 inBrowser('the draft of a task survives Escape and a reload, and Ctrl+Enter creates and starts it', async () => {
   await show(`${base}?new=one`);

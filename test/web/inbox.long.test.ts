@@ -249,7 +249,10 @@ inBrowser('a notice says that somebody else decided first, and a failed run can 
   await world.sql('update tasks set failure = $2 where id = $1', [id, failure]);
   await entry.getByText('the model is gone').waitFor();
   await entry.getByRole('button', { name: 'Retry' }).click();
-  await page.getByRole('dialog').getByRole('button', { name: 'Retry' }).click();
+  const dialog = page.getByRole('dialog', { name: 'Retry' });
+  // People write the hint with the reason before them.
+  await dialog.getByText('The last run failed: the model is gone', { exact: true }).waitFor();
+  await dialog.getByRole('button', { name: 'Retry' }).click();
   await page.getByText('Retrying: Waits: paused').waitFor();
 });
 
