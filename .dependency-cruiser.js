@@ -29,6 +29,7 @@ const inside = {
   web: [
     'live',
     'display',
+    'rows',
     'frame',
     'keys',
     'forms',

@@ -1,3 +1,4 @@
+import type { Locator } from 'playwright-core';
 import { settled } from '../../demo/browser.ts';
 import { until } from '../../demo/real-service.ts';
 import { inBrowser, loaded, openDashboard, openOther, visit } from '../support/browser.ts';
@@ -278,6 +279,8 @@ inBrowser('a viewer is offered nothing that would be refused, and is told who ma
   const keysOn = async (path: string) => {
     await viewer.goto(world.service.url + path);
     await loaded(viewer);
+    // No request is under way before the program has begun either.
+    await viewer.getByRole('button', { name: 'Search and commands' }).waitFor();
     await viewer.keyboard.press('?');
     const keys = viewer.getByRole('dialog', { name: 'Keyboard shortcuts' });
     await keys.getByText('Open the command palette').waitFor();
@@ -313,4 +316,40 @@ inBrowser('a viewer is offered nothing that would be refused, and is told who ma
   await choice.filter({ hasText: 'Member' }).click();
   await page.getByText('stranger’s role is now Member').waitFor();
   await page.getByRole('button', { name: 'Role of stranger: Member' }).waitFor();
+});
+
+inBrowser('on a phone, what can be done with a row stays in its line, in one menu if it is much', async () => {
+  await api('POST', '/me/tokens', { name: 'nightly script', expiresInDays: 90, scopes: 'read' });
+  await page.setViewportSize({ width: 320, height: 800 });
+  const middle = async (each: Locator) => {
+    const box = await each.boundingBox();
+    return (box?.y ?? 0) + (box?.height ?? 0) / 2;
+  };
+  const rows: [string, string, string][] = [
+    [`${base}/members`, 'mona', 'Leave'],
+    ['/settings/tokens', 'nightly script', 'Revoke'],
+    [`${base}/repositories`, 'sample', 'Actions for sample'],
+  ];
+  for (const [path, text, name] of rows) {
+    await go(path);
+    const row = page.getByRole('listitem').filter({ hasText: text });
+    const button = row.getByRole('button', { name, exact: true });
+    await button.waitFor();
+    const apart = Math.abs((await middle(button)) - (await middle(row.getByText(text, { exact: true }))));
+    expect([path, apart < 12]).toEqual([path, true]);
+  }
+  const menu = page.getByRole('button', { name: 'Actions for sample' });
+  expect(await page.getByRole('button', { name: 'Import issues of sample' }).count()).toBe(0);
+  await menu.press('Enter');
+  await page.getByRole('menuitem', { name: 'Import issues' }).press('Enter');
+  await page
+    .getByRole('dialog', { name: /^Import/ })
+    .locator(':focus')
+    .waitFor();
+  await page.keyboard.press('Escape');
+  await page.getByRole('dialog').waitFor({ state: 'detached' });
+  await menu.press('Enter');
+  await page.getByRole('menuitem', { name: 'Proofs' }).press('Enter');
+  await page.waitForURL('**/proofs');
+  await page.setViewportSize({ width: 1280, height: 800 });
 });

@@ -11,6 +11,7 @@ import { submitOnce } from '../forms/submit.ts';
 import { notifyError } from '../frame/notices.tsx';
 import { usePageTitle } from '../frame/page-header.tsx';
 import * as queries from '../live/queries.ts';
+import { RowActions, RowLine } from '../rows/row-actions.tsx';
 
 /** What each scope allows, as a choice. */
 const scopeNames: Record<Scope, string> = {
@@ -139,22 +140,27 @@ function TokenItem({ token, onRevoked }: { token: api.ApiToken; onRevoked(id: st
   };
   return (
     <li className="list-item">
-      <span className="strong wrap">{name}</span> <code>…{end}</code>{' '}
-      <Label title={scopeNames[scope]}>{sentenceCase(scope)}</Label>
-      <span className="muted">
-        {Date.parse(expiresAt) < Date.now() ? 'expired' : 'expires'} <TimeAgo at={expiresAt} /> ·{' '}
-        {lastUsedAt === null ? (
-          'never used'
-        ) : (
-          <>
-            last used <TimeAgo at={lastUsedAt} />
-          </>
-        )}
-      </span>
-      <span className="grow" />
-      <Button size="small" variant="danger" onClick={() => void confirmAndRevoke()}>
-        Revoke
-      </Button>
+      <RowLine
+        actions={
+          <RowActions
+            of={name}
+            actions={[{ name: 'Revoke', isDanger: true, onSelect: () => void confirmAndRevoke() }]}
+          />
+        }
+      >
+        <span className="strong wrap">{name}</span> <code>…{end}</code>{' '}
+        <Label title={scopeNames[scope]}>{sentenceCase(scope)}</Label>
+        <span className="muted">
+          {Date.parse(expiresAt) < Date.now() ? 'expired' : 'expires'} <TimeAgo at={expiresAt} /> ·{' '}
+          {lastUsedAt === null ? (
+            'never used'
+          ) : (
+            <>
+              last used <TimeAgo at={lastUsedAt} />
+            </>
+          )}
+        </span>
+      </RowLine>
     </li>
   );
 }

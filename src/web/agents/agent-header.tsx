@@ -48,7 +48,7 @@ export function AgentHeader({ projectId, agent }: { projectId: string; agent: ap
       </div>
       {own !== undefined && own.status !== 'healthy' && (
         <Flash variant="warning" className="row wrap-row">
-          <span className="grow">
+          <span className="long-text">
             {healthReason(own)} {resetText}
           </span>
           <May>

@@ -132,7 +132,7 @@ function AgentRow(props: {
         {data?.modelWarning != null && ' (not listed)'}
       </td>
       <td>
-        <span className="row wrap-row">
+        <span className="row">
           <Label variant={status === 'busy' ? 'attention' : 'secondary'}>{sentenceCase(status)}</Label>
           <HealthLabel health={health} />
         </span>

@@ -10,6 +10,7 @@ import { useMay } from '../forms/may.tsx';
 import { notify, notifyError } from '../frame/notices.tsx';
 import { PageHeader, usePageTitle } from '../frame/page-header.tsx';
 import * as queries from '../live/queries.ts';
+import { RowActions, RowLine } from '../rows/row-actions.tsx';
 import { AutomationForm } from './automation-form.tsx';
 import { ownZone } from './templates.ts';
 import { dueText, whenText } from './words.ts';
@@ -71,16 +72,14 @@ function Item({ automation, isAdmin, onEdit }: ItemProps) {
   const { name, on, enabled, paused, nextAt, last } = automation;
   return (
     <li className="list-item stack tight">
-      <div className="row wrap-row">
+      <RowLine actions={isAdmin && <Actions automation={automation} onEdit={onEdit} />}>
         <span className="strong wrap">
           <bdi>{name}</bdi>
         </span>
         <Label variant={paused ? 'danger' : enabled ? 'success' : 'secondary'}>
           {paused ? 'Switched off' : enabled ? 'On' : 'Off'}
         </Label>
-        <span className="grow" />
-        {isAdmin && <Actions automation={automation} onEdit={onEdit} />}
-      </div>
+      </RowLine>
       <span className="muted wrap">
         <bdi>{whenText(on)}</bdi>
       </span>
@@ -136,25 +135,26 @@ function Actions({ automation, onEdit }: Omit<ItemProps, 'isAdmin'>) {
     });
     if (isConfirmed) act.mutate(() => api.deleteAutomation(projectId, id));
   };
+  const state = enabled ? 'off' : 'on';
   return (
-    <>
-      <Button
-        size="small"
-        aria-label={`Switch ${name} ${enabled ? 'off' : 'on'}`}
-        loading={act.isPending}
-        onClick={() => act.mutate(() => api.updateAutomation(projectId, id, { enabled: !enabled }))}
-      >
-        Switch {enabled ? 'off' : 'on'}
-      </Button>
-      <Button size="small" aria-label={`Run ${name} now`} disabled={act.isPending} onClick={() => act.mutate(run)}>
-        Run now
-      </Button>
-      <Button size="small" aria-label={`Edit ${name}`} onClick={onEdit}>
-        Edit
-      </Button>
-      <Button size="small" variant="danger" aria-label={`Delete ${name}`} onClick={() => void remove()}>
-        Delete
-      </Button>
-    </>
+    <RowActions
+      of={name}
+      actions={[
+        {
+          name: `Switch ${state}`,
+          label: `Switch ${name} ${state}`,
+          isBusy: act.isPending,
+          onSelect: () => act.mutate(() => api.updateAutomation(projectId, id, { enabled: !enabled })),
+        },
+        {
+          name: 'Run now',
+          label: `Run ${name} now`,
+          isDisabled: act.isPending,
+          onSelect: () => act.mutate(run),
+        },
+        { name: 'Edit', label: `Edit ${name}`, onSelect: onEdit },
+        { name: 'Delete', label: `Delete ${name}`, isDanger: true, onSelect: () => void remove() },
+      ]}
+    />
   );
 }

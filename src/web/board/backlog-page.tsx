@@ -86,11 +86,13 @@ function BacklogList({ projectId, tasks }: { projectId: string; tasks: api.TaskC
                 onChange={() => toggle(task.id)}
               />
             </May>
-            <Link to={`/tasks/${task.id}`} className="wrap">
-              <bdi>{task.title}</bdi>
-            </Link>
-            <TaskStatus status={task.status} />
-            <FailureLabel task={task} />
+            <div className="row-text">
+              <Link to={`/tasks/${task.id}`} className="wrap">
+                <bdi>{task.title}</bdi>
+              </Link>
+              <TaskStatus status={task.status} />
+              <FailureLabel task={task} />
+            </div>
           </li>
         ))}
       </ul>

@@ -24,6 +24,7 @@ import { notifyError } from '../frame/notices.tsx';
 import { usePageTitle } from '../frame/page-header.tsx';
 import { errorMessage } from '../live/errors.ts';
 import * as queries from '../live/queries.ts';
+import { RowLine } from '../rows/row-actions.tsx';
 import { LastChange } from './last-change.tsx';
 import { acceptQuestions, useCostConfirm } from './model-cost.tsx';
 
@@ -158,18 +159,23 @@ function SessionItem({ projectId, session }: { projectId: string; session: api.W
   const title = oneLine(session.title ?? session.goal, 200);
   return (
     <li className="list-item">
-      <Link to={`/projects/${projectId}/plan/${sessionId}`} className="strong wrap">
-        <bdi>{title}</bdi>
-      </Link>
-      <Label variant={status === 'finalized' ? 'success' : 'secondary'}>{statuses[status]}</Label>
-      <span className="grow" />
-      <span className="muted small">
-        {createdBy !== null && <>started by {createdBy.login} · </>}
-        <LastChange updatedBy={updatedBy} updatedAt={updatedAt} />
-      </span>
-      <May>
-        <DeleteSession projectId={projectId} session={session} title={title} />
-      </May>
+      <RowLine
+        actions={
+          <May>
+            <DeleteSession projectId={projectId} session={session} title={title} />
+          </May>
+        }
+      >
+        <Link to={`/projects/${projectId}/plan/${sessionId}`} className="strong wrap">
+          <bdi>{title}</bdi>
+        </Link>
+        <Label variant={status === 'finalized' ? 'success' : 'secondary'}>{statuses[status]}</Label>
+        <span className="grow" />
+        <span className="muted small">
+          {createdBy !== null && <>started by {createdBy.login} · </>}
+          <LastChange updatedBy={updatedBy} updatedAt={updatedAt} />
+        </span>
+      </RowLine>
     </li>
   );
 }

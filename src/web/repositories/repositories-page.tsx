@@ -1,16 +1,18 @@
-import { Button, Flash, Heading, Label, useConfirm } from '@primer/react';
+import { Flash, Heading, Label, useConfirm } from '@primer/react';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { Suspense, useState } from 'react';
-import { Link, useParams } from 'react-router';
+import { useParams } from 'react-router';
 import * as api from '../api.ts';
 import { QueryResult } from '../display/query-result.tsx';
 import { EmptyState } from '../display/sections.tsx';
-import { May, useMay } from '../forms/may.tsx';
+import { useMay } from '../forms/may.tsx';
 import { notifyError } from '../frame/notices.tsx';
 import { usePageTitle } from '../frame/page-header.tsx';
 import { serviceInfo } from '../frame/service-info.ts';
 import { lazyPart } from '../live/load-part.ts';
 import * as queries from '../live/queries.ts';
+import { type RowAction, RowActions, RowLine } from '../rows/row-actions.tsx';
+import { useIsNarrow } from '../rows/use-is-narrow.ts';
 import { foundText } from './choosing.ts';
 import { ConnectRepository } from './connect-repository.tsx';
 
@@ -68,84 +70,61 @@ const ReviewPull = lazyPart(async () => ({ default: (await import('./review-pull
 const maxBranches = 20;
 
 function RepositoryItem({ repository, canEdit }: { repository: api.RepositoryEntry; canEdit: boolean }) {
+  const { url, name, isPrimary, isDocsRepo } = repository;
   const test = useMutation({
     mutationFn: () => api.validateRepository(repository.id),
     onError: notifyError,
   });
-  const [isImporting, setImporting] = useState(false);
-  const [isReviewing, setReviewing] = useState(false);
+  const isNarrow = useIsNarrow();
+  const [dialog, setDialog] = useState<'import' | 'review'>();
+  const close = () => setDialog(undefined);
+  const work = useWork(repository, { isBusy: test.isPending, onTest: () => test.mutate(), onOpen: setDialog });
+  const edit = useEdit(repository, canEdit);
   return (
     <li className="list-item">
-      <a href={repository.url} rel="noopener nofollow" target="_blank" className="strong">
-        {repository.name}
-      </a>
-      {repository.isPrimary && <Label variant="accent">Primary</Label>}
-      {repository.isDocsRepo && <Label variant="done">Documentation</Label>}
-      <span className="grow" />
-      {canEdit && <EditButtons repository={repository} />}
-      <div className="row wrap-row full-width">
-        <May>
-          <Button size="small" loading={test.isPending} onClick={() => test.mutate()}>
-            Test connection
-          </Button>
-        </May>
-        <Button
-          as={Link}
-          size="small"
-          to={`/projects/${repository.projectId}/repositories/${repository.id}`}
-          aria-label={`Environment of ${repository.name}`}
-        >
-          Environment
-        </Button>
-        <Button
-          as={Link}
-          size="small"
-          to={`/projects/${repository.projectId}/repositories/${repository.id}/proofs`}
-          aria-label={`Proofs in ${repository.name}`}
-        >
-          Proofs
-        </Button>
-        <Button
-          as={Link}
-          size="small"
-          to={`/projects/${repository.projectId}/repositories/${repository.id}/benchmark`}
-          aria-label={`Benchmark of ${repository.name}`}
-        >
-          Benchmark
-        </Button>
-        <Button
-          as={Link}
-          size="small"
-          to={`/projects/${repository.projectId}/repositories/${repository.id}/portfolio`}
-          aria-label={`Portfolio of ${repository.name}`}
-        >
-          Portfolio
-        </Button>
-        <May>
-          <Button size="small" aria-label={`Import issues of ${repository.name}`} onClick={() => setImporting(true)}>
-            Import issues
-          </Button>
-          <Button
-            size="small"
-            aria-label={`Review a pull request of ${repository.name}`}
-            onClick={() => setReviewing(true)}
-          >
-            Review a pull request
-          </Button>
-        </May>
-      </div>
+      <RowLine actions={<RowActions of={name} actions={isNarrow ? [...work, ...edit] : edit} />}>
+        <a href={url} rel="noopener nofollow" target="_blank" className="strong">
+          {name}
+        </a>
+        {isPrimary && <Label variant="accent">Primary</Label>}
+        {isDocsRepo && <Label variant="done">Documentation</Label>}
+      </RowLine>
+      {!isNarrow && <RowActions of={name} actions={work} />}
       {test.data && <TestResult result={test.data} />}
-      <Suspense>{isReviewing && <ReviewPull repository={repository} onClose={() => setReviewing(false)} />}</Suspense>
-      <Suspense>{isImporting && <ImportIssues repository={repository} onClose={() => setImporting(false)} />}</Suspense>
+      <Suspense>{dialog === 'review' && <ReviewPull repository={repository} onClose={close} />}</Suspense>
+      <Suspense>{dialog === 'import' && <ImportIssues repository={repository} onClose={close} />}</Suspense>
     </li>
   );
 }
 
-function EditButtons({
-  repository: { id, projectId, name, isPrimary, isDocsRepo },
-}: {
-  repository: api.RepositoryEntry;
-}) {
+/** Returns where a repository leads, and what members can do with it. */
+function useWork(
+  { id, projectId, name }: api.RepositoryEntry,
+  { isBusy, onTest, onOpen }: { isBusy: boolean; onTest(): void; onOpen(dialog: 'import' | 'review'): void },
+): RowAction[] {
+  const isMember = useMay('member');
+  const page = `/projects/${projectId}/repositories/${id}`;
+  const pages = [
+    { name: 'Environment', label: `Environment of ${name}`, to: page },
+    { name: 'Proofs', label: `Proofs in ${name}`, to: `${page}/proofs` },
+    { name: 'Benchmark', label: `Benchmark of ${name}`, to: `${page}/benchmark` },
+    { name: 'Portfolio', label: `Portfolio of ${name}`, to: `${page}/portfolio` },
+  ];
+  if (!isMember) return pages;
+  return [
+    { name: 'Test connection', label: `Test connection of ${name}`, isBusy, onSelect: onTest },
+    ...pages,
+    { name: 'Import issues', label: `Import issues of ${name}`, onSelect: () => onOpen('import') },
+    {
+      name: 'Review a pull request',
+      label: `Review a pull request of ${name}`,
+      onSelect: () => onOpen('review'),
+    },
+  ];
+}
+
+/** Returns what admins can change about a repository. */
+function useEdit({ id, projectId, name, isPrimary, isDocsRepo }: api.RepositoryEntry, canEdit: boolean): RowAction[] {
   const client = useQueryClient();
   const confirm = useConfirm();
   const onSuccess = () => client.invalidateQueries({ queryKey: ['repositories', projectId] });
@@ -168,21 +147,15 @@ function EditButtons({
     });
     if (isConfirmed) removal.mutate();
   };
-  return (
-    <div className="row wrap-row">
-      {!isPrimary && (
-        <Button size="small" onClick={() => update.mutate({ isPrimary: true })}>
-          Make primary
-        </Button>
-      )}
-      <Button size="small" onClick={() => update.mutate({ isDocsRepo: !isDocsRepo })}>
-        {isDocsRepo ? 'Stop using for documentation' : 'Use for documentation'}
-      </Button>
-      <Button size="small" variant="danger" onClick={() => void disconnect()}>
-        Disconnect
-      </Button>
-    </div>
-  );
+  if (!canEdit) return [];
+  return [
+    ...(isPrimary ? [] : [{ name: 'Make primary', onSelect: () => update.mutate({ isPrimary: true }) }]),
+    {
+      name: isDocsRepo ? 'Stop using for documentation' : 'Use for documentation',
+      onSelect: () => update.mutate({ isDocsRepo: !isDocsRepo }),
+    },
+    { name: 'Disconnect', isDanger: true, onSelect: () => void disconnect() },
+  ];
 }
 
 function TestResult({ result: { valid, canPush, ...found } }: { result: api.RepositoryValidation }) {

@@ -1,5 +1,5 @@
 import { CheckCircleFillIcon, CircleIcon, DotFillIcon, SearchIcon } from '@primer/octicons-react';
-import { Button, FormControl, Heading, Select, TextInput } from '@primer/react';
+import { FormControl, Heading, Select, TextInput } from '@primer/react';
 import { type FormEvent, memo, useDeferredValue, useMemo, useState } from 'react';
 import { useLocation, useNavigate, useSearchParams } from 'react-router';
 import * as api from '../api.ts';
@@ -10,6 +10,7 @@ import { useMay } from '../forms/may.tsx';
 import { TextDialog } from '../forms/text-dialog.tsx';
 import { notify } from '../frame/notices.tsx';
 import { errorMessage } from '../live/errors.ts';
+import { RowActions } from '../rows/row-actions.tsx';
 import { mayRewind } from '../tasks/actions/task-actions.ts';
 import { useSteering } from '../tasks/actions/use-steering.ts';
 import { type Filter, filterNames, isFilter, logText, rowFilter, runJson } from './filter-rows.ts';
@@ -212,11 +213,18 @@ const LogToolbar = memo(function LogToolbar(props: Given) {
       </FormControl>
       <GoToTurn />
       <span className="grow" />
-      <Button onClick={() => void copy(text())}>Copy</Button>
-      <Button onClick={() => download(`${run.id}.txt`, 'text/plain', text())}>Download text</Button>
-      <Button onClick={() => download(`${run.id}.json`, 'application/json', runJson(run, timeline))}>
-        Download JSON
-      </Button>
+      <RowActions
+        of="the log"
+        size="medium"
+        actions={[
+          { name: 'Copy', onSelect: () => void copy(text()) },
+          { name: 'Download text', onSelect: () => download(`${run.id}.txt`, 'text/plain', text()) },
+          {
+            name: 'Download JSON',
+            onSelect: () => download(`${run.id}.json`, 'application/json', runJson(run, timeline)),
+          },
+        ]}
+      />
     </div>
   );
 });

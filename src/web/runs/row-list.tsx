@@ -1,5 +1,5 @@
-import { LinkIcon } from '@primer/octicons-react';
-import { Button } from '@primer/react';
+import { HistoryIcon, LinkIcon } from '@primer/octicons-react';
+import { Button, IconButton } from '@primer/react';
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { memo, type RefObject, type UIEvent, useEffect, useLayoutEffect, useRef, useState } from 'react';
 import { Link, useLocation } from 'react-router';
@@ -8,6 +8,7 @@ import { formatCost, formatNumber } from '../display/formats.ts';
 import { terminalText } from '../display/hidden-characters.ts';
 import { Markdown } from '../display/markdown.tsx';
 import { exactTime } from '../display/times.tsx';
+import { useIsNarrow } from '../rows/use-is-narrow.ts';
 import { CallView } from './call-view.tsx';
 import { isProblem } from './filter-rows.ts';
 import type { Row } from './timeline.ts';
@@ -147,6 +148,7 @@ function Clock({ at }: { at: string }) {
 function TurnHead(props: { row: Row & { kind: 'turn' }; onRewind: ((turn: number) => void) | undefined }) {
   const { row, onRewind } = props;
   const { turn, at, stored, ms } = row;
+  const isNarrow = useIsNarrow();
   const { search } = useLocation();
   const tokens = stored && stored.inputTokens + stored.outputTokens;
   // A run that goes on from a turn of another one gets copies of the turns before it, which cost nothing again.
@@ -162,11 +164,20 @@ function TurnHead(props: { row: Row & { kind: 'turn' }; onRewind: ((turn: number
       {at !== undefined && !isCopied && <Clock at={at} />}
       <span className="muted small">{isCopied ? 'Copied from the earlier run' : figures.join(' · ')}</span>
       <span className="grow" />
-      {onRewind && (
-        <Button size="small" onClick={() => onRewind(turn)}>
-          Rewind to here
-        </Button>
-      )}
+      {onRewind &&
+        (isNarrow ? (
+          <IconButton
+            icon={HistoryIcon}
+            size="small"
+            aria-label="Rewind to here"
+            tooltipDirection="w"
+            onClick={() => onRewind(turn)}
+          />
+        ) : (
+          <Button size="small" onClick={() => onRewind(turn)}>
+            Rewind to here
+          </Button>
+        ))}
       <Link to={{ search, hash: `turn-${turn}` }} aria-label={`Link to turn ${turn}`}>
         <LinkIcon />
       </Link>

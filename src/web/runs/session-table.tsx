@@ -11,7 +11,7 @@ export function SessionTable(props: { label: string; sessions: Session[]; hasPro
   const { label, sessions, hasProjects = false } = props;
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrollable area must be reachable with the keyboard
-    <section className="run-table-frame" tabIndex={0} aria-label={label}>
+    <section className="table-frame" tabIndex={0} aria-label={label}>
       <table className="run-table">
         <thead>
           <tr>

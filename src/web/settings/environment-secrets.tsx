@@ -8,6 +8,7 @@ import { TimeAgo } from '../display/times.tsx';
 import { submitOnce } from '../forms/submit.ts';
 import { notify, notifyError } from '../frame/notices.tsx';
 import * as queries from '../live/queries.ts';
+import { RowActions, RowLine } from '../rows/row-actions.tsx';
 import { Owners, RepositoryChoice } from './repository-choice.tsx';
 
 /**
@@ -92,26 +93,31 @@ function SecretItem({ secret: { name, createdAt, repositories, hosts }, all, pro
     if (isConfirmed) removal.mutate();
   };
   return (
-    <li className="list-item wrap-row">
-      <span className="strong wrap">{name}</span>
-      <Owners all={all} chosen={repositories} />
-      {hosts.length > 0 && <span className="muted wrap">Registries: {hosts.join(', ')}</span>}
-      <span className="muted">
-        added <TimeAgo at={createdAt} />
-      </span>
-      <span className="grow" />
-      <Button size="small" aria-label={`Replace ${name}`} onClick={onReplace}>
-        Replace
-      </Button>
-      <Button
-        size="small"
-        variant="danger"
-        aria-label={`Delete ${name}`}
-        loading={removal.isPending}
-        onClick={() => void remove()}
+    <li className="list-item">
+      <RowLine
+        actions={
+          <RowActions
+            of={name}
+            actions={[
+              { name: 'Replace', label: `Replace ${name}`, onSelect: onReplace },
+              {
+                name: 'Delete',
+                label: `Delete ${name}`,
+                isDanger: true,
+                isBusy: removal.isPending,
+                onSelect: () => void remove(),
+              },
+            ]}
+          />
+        }
       >
-        Delete
-      </Button>
+        <span className="strong wrap">{name}</span>
+        <Owners all={all} chosen={repositories} />
+        {hosts.length > 0 && <span className="muted wrap">Registries: {hosts.join(', ')}</span>}
+        <span className="muted">
+          added <TimeAgo at={createdAt} />
+        </span>
+      </RowLine>
     </li>
   );
 }

@@ -9,6 +9,7 @@ import { submitOnce } from '../forms/submit.ts';
 import { notify, notifyError } from '../frame/notices.tsx';
 import { fieldError, isAboutFields } from '../live/errors.ts';
 import * as queries from '../live/queries.ts';
+import { RowActions, RowLine } from '../rows/row-actions.tsx';
 import { Owners, RepositoryChoice } from './repository-choice.tsx';
 
 type Server = Parameters<typeof api.setMcpServers>[1][number];
@@ -132,25 +133,28 @@ function ServerItem({ server, all, projectId, problem, onEdit, onRemove }: ItemP
   ];
   return (
     <li className="list-item">
-      <span className="strong">{name}</span>
-      <span>{url}</span>
-      <span className="muted">{details.filter(Boolean).join(' · ')}</span>
-      {(repositories !== undefined || all.length > 1) && <Owners all={all} chosen={repositories ?? []} />}
-      <span className="grow" />
-      <Button
-        size="small"
-        loading={test.isPending}
-        aria-label={`Test connection of ${name}`}
-        onClick={() => test.mutate()}
+      <RowLine
+        actions={
+          <RowActions
+            of={name}
+            actions={[
+              {
+                name: 'Test connection',
+                label: `Test connection of ${name}`,
+                isBusy: test.isPending,
+                onSelect: () => test.mutate(),
+              },
+              { name: 'Edit', label: `Edit ${name}`, onSelect: onEdit },
+              { name: 'Remove', label: `Remove ${name}`, isDanger: true, onSelect: () => void remove() },
+            ]}
+          />
+        }
       >
-        Test connection
-      </Button>
-      <Button size="small" aria-label={`Edit ${name}`} onClick={onEdit}>
-        Edit
-      </Button>
-      <Button size="small" variant="danger" aria-label={`Remove ${name}`} onClick={() => void remove()}>
-        Remove
-      </Button>
+        <span className="strong">{name}</span>
+        <span>{url}</span>
+        <span className="muted">{details.filter(Boolean).join(' · ')}</span>
+        {(repositories !== undefined || all.length > 1) && <Owners all={all} chosen={repositories ?? []} />}
+      </RowLine>
       {test.data === undefined && typeof problem === 'string' && (
         <Flash variant="warning" className="full-width">
           Saved, but not reached yet. {problem}

@@ -22,6 +22,7 @@ import { notify, notifyError } from '../frame/notices.tsx';
 import { usePageTitle } from '../frame/page-header.tsx';
 import { errorMessage } from '../live/errors.ts';
 import * as queries from '../live/queries.ts';
+import { RowLine } from '../rows/row-actions.tsx';
 
 export function MembersPage() {
   usePageTitle('Members');
@@ -104,36 +105,42 @@ function MemberItem({ member, projectId, ownRole }: { member: api.Member; projec
   const canEdit = hasRole(ownRole, member.role === 'owner' ? 'owner' : 'admin');
   return (
     <li className="list-item">
-      <span className="strong">{member.login}</span>
-      {member.name !== '' && member.name !== member.login && <bdi className="muted">{member.name}</bdi>}
-      <span className="grow" />
-      {canEdit ? (
-        <ActionMenu>
-          <ActionMenu.Button size="small" aria-label={`Role of ${member.login}: ${sentenceCase(member.role)}`}>
-            {sentenceCase(member.role)}
-          </ActionMenu.Button>
-          <ActionMenu.Overlay align="end">
-            <ActionList selectionVariant="single">
-              {rolesFor(ownRole).map((role) => (
-                <ActionList.Item
-                  key={role}
-                  selected={role === member.role}
-                  onSelect={() => role !== member.role && void changeRole(role)}
-                >
-                  {sentenceCase(role)}
-                </ActionList.Item>
-              ))}
-            </ActionList>
-          </ActionMenu.Overlay>
-        </ActionMenu>
-      ) : (
-        <span>{sentenceCase(member.role)}</span>
-      )}
-      {(canEdit || isMe) && (
-        <Button size="small" variant="danger" onClick={() => void remove()}>
-          {isMe ? 'Leave' : 'Remove'}
-        </Button>
-      )}
+      <RowLine
+        actions={
+          <div className="row-actions">
+            {canEdit ? (
+              <ActionMenu>
+                <ActionMenu.Button size="small" aria-label={`Role of ${member.login}: ${sentenceCase(member.role)}`}>
+                  {sentenceCase(member.role)}
+                </ActionMenu.Button>
+                <ActionMenu.Overlay align="end">
+                  <ActionList selectionVariant="single">
+                    {rolesFor(ownRole).map((role) => (
+                      <ActionList.Item
+                        key={role}
+                        selected={role === member.role}
+                        onSelect={() => role !== member.role && void changeRole(role)}
+                      >
+                        {sentenceCase(role)}
+                      </ActionList.Item>
+                    ))}
+                  </ActionList>
+                </ActionMenu.Overlay>
+              </ActionMenu>
+            ) : (
+              <span>{sentenceCase(member.role)}</span>
+            )}
+            {(canEdit || isMe) && (
+              <Button size="small" variant="danger" onClick={() => void remove()}>
+                {isMe ? 'Leave' : 'Remove'}
+              </Button>
+            )}
+          </div>
+        }
+      >
+        <span className="strong">{member.login}</span>
+        {member.name !== '' && member.name !== member.login && <bdi className="muted">{member.name}</bdi>}
+      </RowLine>
     </li>
   );
 }

@@ -11,6 +11,7 @@ import { submitOnce } from '../forms/submit.ts';
 import { notify, notifyError, notifyFormError } from '../frame/notices.tsx';
 import { fieldError, isAboutFields } from '../live/errors.ts';
 import * as queries from '../live/queries.ts';
+import { RowActions, RowLine } from '../rows/row-actions.tsx';
 
 /** Lists the webhooks of a project with what was delivered to them. The secret of a new one is shown once. */
 export function Webhooks({ projectId }: { projectId: string }) {
@@ -82,30 +83,31 @@ function WebhookItem({ webhook }: { webhook: api.Webhook }) {
   };
   return (
     <li className="list-item">
-      <span className="strong wrap">{url}</span>
-      <Label variant={enabled ? 'success' : 'danger'}>{enabled ? 'On' : 'Off'}</Label>
-      <span className="muted">
-        {format === 'slack' && 'Slack · '}
-        {events.join(', ')}
-      </span>
-      {problem !== null && <span className="wrap">{problem}</span>}
-      <span className="grow" />
-      <Button size="small" disabled={isPending || !enabled} onClick={sendTest}>
-        Send a test
-      </Button>
-      <Button size="small" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
-        Deliveries
-      </Button>
-      <Button
-        size="small"
-        disabled={isPending}
-        onClick={() => act(() => api.updateWebhook(projectId, id, { enabled: !enabled }))}
+      <RowLine
+        actions={
+          <RowActions
+            of={url}
+            actions={[
+              { name: 'Send a test', isDisabled: isPending || !enabled, onSelect: sendTest },
+              { name: 'Deliveries', isExpanded: isOpen, onSelect: () => setOpen(!isOpen) },
+              {
+                name: enabled ? 'Switch off' : 'Switch on',
+                isDisabled: isPending,
+                onSelect: () => act(() => api.updateWebhook(projectId, id, { enabled: !enabled })),
+              },
+              { name: 'Delete', label: `Delete webhook to ${url}`, isDanger: true, onSelect: () => void remove() },
+            ]}
+          />
+        }
       >
-        {enabled ? 'Switch off' : 'Switch on'}
-      </Button>
-      <Button size="small" variant="danger" aria-label={`Delete webhook to ${url}`} onClick={() => void remove()}>
-        Delete
-      </Button>
+        <span className="strong wrap">{url}</span>
+        <Label variant={enabled ? 'success' : 'danger'}>{enabled ? 'On' : 'Off'}</Label>
+        <span className="muted">
+          {format === 'slack' && 'Slack · '}
+          {events.join(', ')}
+        </span>
+        {problem !== null && <span className="wrap">{problem}</span>}
+      </RowLine>
       {isOpen && <Deliveries webhook={webhook} />}
     </li>
   );
@@ -149,24 +151,36 @@ function DeliveryItem({ webhook, delivery }: { webhook: api.Webhook; delivery: a
   });
   return (
     <li className="list-item">
-      <Label variant={variants[status]}>{names[status]}</Label>
-      <span>{event}</span>
-      <span className="muted">
-        <TimeAgo at={createdAt} /> · {attempts === 1 ? '1 attempt' : `${attempts} attempts`}
-        {responseStatus !== null && ` · HTTP ${responseStatus}`}
-        {nextAttemptAt !== null && attempts > 0 && (
-          <>
-            {' · next '}
-            <TimeAgo at={nextAttemptAt} />
-          </>
-        )}
-      </span>
-      {problem !== null && <span className="wrap">{problem}</span>}
-      {problem !== null && response !== null && <code className="wrap">{response}</code>}
-      <span className="grow" />
-      <Button size="small" loading={again.isPending} disabled={!webhook.enabled} onClick={() => again.mutate()}>
-        Send again
-      </Button>
+      <RowLine
+        actions={
+          <RowActions
+            of={event}
+            actions={[
+              {
+                name: 'Send again',
+                isBusy: again.isPending,
+                isDisabled: !webhook.enabled,
+                onSelect: () => again.mutate(),
+              },
+            ]}
+          />
+        }
+      >
+        <Label variant={variants[status]}>{names[status]}</Label>
+        <span>{event}</span>
+        <span className="muted">
+          <TimeAgo at={createdAt} /> · {attempts === 1 ? '1 attempt' : `${attempts} attempts`}
+          {responseStatus !== null && ` · HTTP ${responseStatus}`}
+          {nextAttemptAt !== null && attempts > 0 && (
+            <>
+              {' · next '}
+              <TimeAgo at={nextAttemptAt} />
+            </>
+          )}
+        </span>
+        {problem !== null && <span className="wrap">{problem}</span>}
+        {problem !== null && response !== null && <code className="wrap">{response}</code>}
+      </RowLine>
     </li>
   );
 }

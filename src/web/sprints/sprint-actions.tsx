@@ -7,19 +7,29 @@ import { plural } from '../display/formats.ts';
 import { SelectField } from '../forms/select-field.tsx';
 import { notifyError } from '../frame/notices.tsx';
 import * as queries from '../live/queries.ts';
+import { type RowAction, RowActions } from '../rows/row-actions.tsx';
 import { isOpenSprint } from './is-open-sprint.ts';
 import { SprintFormDialog } from './sprint-form-dialog.tsx';
 
 /** Shows the actions that the status of a sprint allows: start, complete, cancel, delete and edit. */
 export function SprintActions({ sprint }: { sprint: api.Sprint }) {
   const { status } = sprint;
+  const cancel = useCancel(sprint);
+  const remove = useDelete(sprint);
+  const [isEditing, setEditing] = useState(false);
+  const close = () => setEditing(false);
+  const actions: RowAction[] = [
+    ...(isOpenSprint(sprint) ? [{ name: 'Edit', onSelect: () => setEditing(true) }] : []),
+    status === 'active'
+      ? { name: 'Cancel sprint', isDanger: true, onSelect: () => void cancel() }
+      : { name: 'Delete', isDanger: true, onSelect: () => void remove() },
+  ];
   return (
-    <div className="row wrap-row">
+    <div className="row">
       {status === 'planning' && <StartSprint sprint={sprint} />}
       {status === 'active' && <CompleteSprint sprint={sprint} />}
-      {status === 'active' && <CancelSprint sprint={sprint} />}
-      {isOpenSprint(sprint) && <EditSprint sprint={sprint} />}
-      {status !== 'active' && <DeleteSprint sprint={sprint} />}
+      <RowActions of={sprint.name} actions={actions} size="medium" />
+      {isEditing && <SprintFormDialog projectId={sprint.projectId} sprint={sprint} onSaved={close} onClose={close} />}
     </div>
   );
 }
@@ -76,10 +86,11 @@ function CompleteSprint({ sprint }: { sprint: api.Sprint }) {
   );
 }
 
-function CancelSprint({ sprint }: { sprint: api.Sprint }) {
+/** Returns a function that cancels a sprint, after a confirmation. */
+function useCancel(sprint: api.Sprint) {
   const { run } = useSprintAction();
   const confirm = useConfirm();
-  const cancel = async () => {
+  return async () => {
     const isConfirmed = await confirm({
       title: 'Cancel this sprint?',
       content: 'Its runs are cancelled and its unfinished tasks return to the backlog.',
@@ -89,18 +100,14 @@ function CancelSprint({ sprint }: { sprint: api.Sprint }) {
     });
     if (isConfirmed) run(() => api.cancelSprint(sprint.id));
   };
-  return (
-    <Button variant="danger" onClick={() => void cancel()}>
-      Cancel sprint
-    </Button>
-  );
 }
 
-function DeleteSprint({ sprint }: { sprint: api.Sprint }) {
+/** Returns a function that deletes a sprint, after a confirmation. */
+function useDelete(sprint: api.Sprint) {
   const { run } = useSprintAction();
   const confirm = useConfirm();
   const navigate = useNavigate();
-  const remove = async () => {
+  return async () => {
     const isConfirmed = await confirm({
       title: 'Delete this sprint?',
       content: 'Its metrics are permanently deleted. Its tasks are kept.',
@@ -114,22 +121,6 @@ function DeleteSprint({ sprint }: { sprint: api.Sprint }) {
       await navigate(`/projects/${sprint.projectId}/sprints`);
     });
   };
-  return (
-    <Button variant="danger" onClick={() => void remove()}>
-      Delete
-    </Button>
-  );
-}
-
-function EditSprint({ sprint }: { sprint: api.Sprint }) {
-  const [isOpen, setOpen] = useState(false);
-  const close = () => setOpen(false);
-  return (
-    <>
-      <Button onClick={() => setOpen(true)}>Edit</Button>
-      {isOpen && <SprintFormDialog projectId={sprint.projectId} sprint={sprint} onSaved={close} onClose={close} />}
-    </>
-  );
 }
 
 /** Asks where the unfinished tasks of a sprint go: `backlog`, or the id of another sprint. */

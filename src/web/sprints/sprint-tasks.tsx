@@ -16,6 +16,7 @@ import { notify, notifyError } from '../frame/notices.tsx';
 import { errorMessage } from '../live/errors.ts';
 import { putTask } from '../live/put-task.ts';
 import * as queries from '../live/queries.ts';
+import { RowLine } from '../rows/row-actions.tsx';
 import { isOpenSprint } from './is-open-sprint.ts';
 
 export function SprintTasks({ sprint }: { sprint: api.Sprint }) {
@@ -56,18 +57,23 @@ export function SprintTasks({ sprint }: { sprint: api.Sprint }) {
 function SprintTask({ sprint, task }: { sprint: api.Sprint; task: api.TaskCard }) {
   return (
     <li className="list-item">
-      <Link to={`/tasks/${task.id}`} className="wrap">
-        <bdi>{task.title}</bdi>
-      </Link>
-      <TaskStatus status={task.status} />
-      <FailureLabel task={task} />
-      {task.dependsOn.length > 0 && <span className="muted">Depends on {plural(task.dependsOn.length, 'task')}</span>}
-      <span className="grow" />
-      {isOpenSprint(sprint) && task.parentId === null && (
-        <May>
-          <RemoveFromSprint sprintId={sprint.id} task={task} />
-        </May>
-      )}
+      <RowLine
+        actions={
+          isOpenSprint(sprint) &&
+          task.parentId === null && (
+            <May>
+              <RemoveFromSprint sprintId={sprint.id} task={task} />
+            </May>
+          )
+        }
+      >
+        <Link to={`/tasks/${task.id}`} className="wrap">
+          <bdi>{task.title}</bdi>
+        </Link>
+        <TaskStatus status={task.status} />
+        <FailureLabel task={task} />
+        {task.dependsOn.length > 0 && <span className="muted">Depends on {plural(task.dependsOn.length, 'task')}</span>}
+      </RowLine>
     </li>
   );
 }
