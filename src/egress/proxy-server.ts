@@ -11,6 +11,7 @@ import {
 import type { Socket } from 'node:net';
 import { pipeline } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { bodyOf } from '../host/answer-body.ts';
 import {
   authorizationFor,
   connectTo,
@@ -260,7 +261,7 @@ function passOn(answer: IncomingMessage, res: ServerResponse): void {
   const { 'content-length': length, ...headers } = answer.headers;
   const framing = length === undefined ? {} : { 'content-length': length };
   res.writeHead(answer.statusCode ?? 502, { ...endToEnd(headers), ...framing });
-  pipeline(answer, res, () => {});
+  pipeline(bodyOf(answer), res, () => {});
 }
 
 /** Leaves out the headers that concern one connection, those that `Connection` names included. */

@@ -1,7 +1,9 @@
 import { type IncomingMessage, type RequestOptions, request as requestHttp } from 'node:http';
 import { request as requestHttps } from 'node:https';
 import type { LookupFunction } from 'node:net';
+import { Readable } from 'node:stream';
 import { AnswerRefused } from '../errors.ts';
+import { bodyOf, TooManyChunks } from '../host/answer-body.ts';
 import { type NextHop, noProxies, type Proxies } from '../host/proxies.ts';
 import { agentThrough, explained, refusedByProxy } from '../host/through-proxy.ts';
 import { whenUnanswered } from '../host/unanswered.ts';
@@ -20,11 +22,15 @@ export type AddressOf = (url: URL) => Promise<Route>;
  * return another one. Redirects are returned to the caller instead of being followed. Only strings and bytes can be sent.
  */
 export function pinnedFetch(addressOf: AddressOf): typeof fetch {
+  return fetchFrom(addressOf, false);
+}
+
+function fetchFrom(addressOf: AddressOf, isTrusted: boolean): typeof fetch {
   return async (input, init = {}) => {
     const url = new URL(input instanceof Request ? input.url : input);
     const signal = init.signal ?? undefined;
     const route = await orAborted(addressOf(url), signal);
-    const answer = responseOf(await send(url, init, route, signal));
+    const answer = responseOf(await send(url, init, route, signal), isTrusted);
     // Octokit takes the next page from the address of an answer, which that of a new `Response` lacks.
     return Object.defineProperty(answer, 'url', { value: url.href });
   };
@@ -35,10 +41,10 @@ export function pinnedFetch(addressOf: AddressOf): typeof fetch {
  * after 300 s without a byte, and a model may need longer than that to read a long prompt.
  */
 export function patientFetch(proxies: Proxies = noProxies): typeof fetch {
-  return pinnedFetch(async (url) => {
+  return fetchFrom(async (url) => {
     const proxy = proxies.find(url);
     return proxy && { proxy };
-  });
+  }, true);
 }
 
 /** How a request is sent along a route. */
@@ -90,7 +96,7 @@ function pinnedTo({ address, family }: Address): LookupFunction {
 const bodyless = [204, 205, 304];
 
 /** Converts a response to that of `fetch`. @throws AnswerRefused for what `fetch` could not represent */
-function responseOf(answer: IncomingMessage): Response {
+function responseOf(answer: IncomingMessage, isTrusted: boolean): Response {
   const { statusCode: status = 0, headers: given } = answer;
   const encoding = given['content-encoding'] ?? 'identity';
   const problem =
@@ -109,32 +115,24 @@ function responseOf(answer: IncomingMessage): Response {
     answer.resume();
     return new Response(null, { status, headers });
   }
-  return new Response(bodyOf(answer), { status, headers });
+  return new Response(isTrusted ? (Readable.toWeb(answer) as ReadableStream<Uint8Array>) : streamOf(answer), {
+    status,
+    headers,
+  });
 }
 
-/** What may be received besides a body: the chunks of a server may be small, but not as small as it likes. */
-const framing = { bytes: 250_000, ratio: 4 };
-
-/**
- * Returns the body of a response. What has arrived is read at once, because a stream of the web takes much longer for a chunk than
- * Node's, and a server may send chunks of one byte.
- */
-function bodyOf(answer: IncomingMessage): ReadableStream<Uint8Array> {
-  const { socket } = answer;
-  const before = socket.bytesRead;
-  let bytes = 0;
+function streamOf(answer: IncomingMessage): ReadableStream<Uint8Array> {
   // Without a listener, the reader would not see the error.
   answer.on('error', () => {});
-  const chunks = answer[Symbol.asyncIterator]() as AsyncIterator<Uint8Array, undefined>;
+  const chunks = bodyOf(answer);
+  const next = () =>
+    chunks.next().catch((error) => {
+      throw error instanceof TooManyChunks ? new AnswerRefused('consists of too many small chunks') : error;
+    });
   const pull = async (stream: ReadableStreamDefaultController<Uint8Array>) => {
-    const { done, value } = await chunks.next();
-    if (done) return stream.close();
-    bytes += value.length;
-    if (socket.bytesRead - before - bytes > Math.max(framing.bytes, framing.ratio * bytes)) {
-      answer.destroy();
-      throw new AnswerRefused('consists of too many small chunks');
-    }
-    stream.enqueue(value);
+    const { done, value } = await next();
+    if (done) stream.close();
+    else stream.enqueue(value);
   };
   return new ReadableStream({ pull, cancel: () => void answer.destroy() }, { highWaterMark: 0 });
 }

@@ -110,6 +110,19 @@ describe('what fails', () => {
   });
 });
 
+test('an answer in tiny chunks arrives in larger ones, and is cut when there are too many', async () => {
+  const tiny = '1\r\nx\r\n';
+  const head = 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nConnection: close\r\n\r\n';
+  const few = await opened({ answer: (req) => void req.socket.end(`${head}${tiny.repeat(10_000)}0\r\n\r\n`) });
+  const whole = await few.say(get(`http://${open}/`));
+  expect(whole).toMatch(/\r\n0\r\n\r\n$/);
+  expect(whole.length).toBeLessThan(20_000);
+  const many = await opened({ answer: (req) => void req.socket.write(head + tiny.repeat(500_000)) });
+  const cut = await many.say(get(`http://${open}/`));
+  expect(cut).not.toMatch(/\r\n0\r\n\r\n$/);
+  expect(cut.length).toBeLessThan(200_000);
+});
+
 describe('the socket', () => {
   /** Opens a tunnel. */
   const waitingIn = async (path: string) => {
