@@ -61,6 +61,11 @@ beforeAll(async () => {
   const secret = { value: 'a value of a secret', hosts: ['registry.example.org'] };
   await call('PUT', `${base}/environment-secrets/NPM_TOKEN`, secret);
   await call('PUT', `${base}/environment-secrets/OLD_TOKEN`, { ...secret, repositories: [] });
+  await call('POST', `${base}/automations`, {
+    name: hostile.slice(0, 100),
+    on: { cron: '0 3 * * *', timezone: 'Europe/Berlin' },
+    task: { title: hostile.slice(0, 200), description: hostileText, owner: agentId, repositoryId },
+  });
   await world.taskIn('in_review');
   runId = (await call<{ id: string }[]>('GET', `/tasks/${hostileTask}/runs`))[0]?.id ?? '';
   page = await openOwner(world);
@@ -70,6 +75,9 @@ watchBrowser(() => world?.close());
 const pages = () => ({
   ...pagesOf({ base, agentId, sprintId, taskId: hostileTask, runId, sessionId, repositoryId }),
   'new tasks': `${base}?new=many`,
+  automations: `${base}/automations`,
+  mail: '/settings/mail',
+  'spend of all projects': '/spend',
   'split diff': `/tasks/${hostileTask}?tab=diff&view=split`,
   nothing: '/no/such/page',
 });

@@ -142,13 +142,13 @@ function Actions({ automation, onEdit }: Omit<ItemProps, 'isAdmin'>) {
       actions={[
         {
           name: `Switch ${state}`,
-          label: `Switch ${name} ${state}`,
+          label: `Switch ${state} ${name}`,
           isBusy: act.isPending,
           onSelect: () => act.mutate(() => api.updateAutomation(projectId, id, { enabled: !enabled })),
         },
         {
           name: 'Run now',
-          label: `Run ${name} now`,
+          label: `Run now: ${name}`,
           isDisabled: act.isPending,
           onSelect: () => act.mutate(run),
         },
