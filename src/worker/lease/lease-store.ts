@@ -37,9 +37,14 @@ const mayBegin = `not (q.kind = 'harvest' and q.project_id in (select project_id
 /** SQL: whether a run `r` lets all others go first. */
 const isBehind = `r.kind in ${behindOthers}`;
 
+/** SQL: whether the person who created the project of a run `q` without an installation has running runs in any such project. */
+const isOfBusyCreator = `exists (
+  select from creators join projects p on p.created_by = creators.person where p.id = q.project_id)`;
+
 /**
  * SQL: the runs `r` that a worker may claim, as `with … from … where …`. $1 is the limit of running runs per project, 0
- * for none. An agent has one running run per project. `b.runs` counts the running runs of the project. A run that lets
+ * for none. An agent has one running run per project. `b.runs` counts the running runs of the project, `creators.runs` those of
+ * all projects that its creator made without an installation: otherwise, more projects would be more turns. A run that lets
  * others go first is one of them only while no other run of its project is queued.
  *
  * What this reads must not grow with the queue of a project. The oldest run of a project without running runs is the
@@ -55,10 +60,13 @@ const claimable = (columns: string, labels: string) => `
       coalesce(array_agg(agent_id) filter (where agent_id is not null and kind not in ${behindOthers}), '{}') as agents,
       bool_or(kind = 'harvest') as harvests
     from runs where status = 'running' group by project_id
+  ), creators as materialized (
+    select p.created_by as person, sum(b.runs)::int as runs
+    from busy b join projects p on p.id = b.project_id where p.created_by is not null group by 1
   ), early as materialized (
     select id from (select id, project_id, created_at, runs_on from runs
       where status = 'queued' and kind not in ${behindOthers} order by created_at, id limit ${maxLookedAt}) q
-    where project_id not in (select project_id from busy) and runs_on <@ ${labels}
+    where project_id not in (select project_id from busy) and runs_on <@ ${labels} and not ${isOfBusyCreator}
     order by created_at, id limit ${maxEarly}
   ), heads as (
     (select q.id, q.project_id, coalesce(q.agent_id, '') as agent, q.runs_on from runs q
@@ -75,6 +83,7 @@ const claimable = (columns: string, labels: string) => `
       where status = 'queued' and kind in ${behindOthers}
       and not exists (select from early) order by created_at, id limit ${maxLookedAt}) q
     where project_id not in (select project_id from busy) and runs_on <@ ${labels} and ${noneWaits('q.project_id')}
+      and not ${isOfBusyCreator}
     order by created_at, id limit ${maxEarly}
   ), behind as (
     (select q.id, q.project_id, q.runs_on from runs q where q.status = 'queued' and q.kind in ${behindOthers} and ${mayBegin}
@@ -89,7 +98,8 @@ const claimable = (columns: string, labels: string) => `
   select ${columns}
   from (select id from early union all select id from heads union all select id from lost
     union all select id from early_behind union all select id from behind h where ${noneWaits('h.project_id')}) c
-  join runs r on r.id = c.id left join busy b on b.project_id = r.project_id
+  join runs r on r.id = c.id join projects p on p.id = r.project_id
+    left join busy b on b.project_id = r.project_id left join creators on creators.person = p.created_by
   where r.runs_on <@ ${labels} and (${isAbandoned} or r.status = 'queued' and (b.runs is null
     or (${isBehind} or coalesce(r.agent_id, '') <> all (b.agents)) and ($1::int = 0 or b.runs < $1::int)))`;
 
@@ -123,7 +133,7 @@ export interface Claim {
 
 /**
  * Claims a run: one whose worker was lost, otherwise one of the project whose oldest run is the oldest of those of the
- * projects with the fewest running runs: its most urgent, then its oldest. Claims one that lets others go first only if there is
+ * projects with the fewest running runs, where those that a person created without an installation count together: its most urgent, then its oldest. Claims one that lets others go first only if there is
  * no other; of harvests, one of a project. At most `maxPerProject` runs of a project run at the same time (0 for no
  * limit), and one of each agent. A run that needs labels is claimed only by a worker that has them. Returns undefined when
  * no run can be claimed.
@@ -159,7 +169,8 @@ async function tryClaim(
          case when r.status = 'running' then r.slot else ${freeSlot} end as slot`,
          '$3::text[]',
        )}
-       order by ${isBehind}, r.status = 'running' desc, coalesce(b.runs, 0), r.created_at, r.id
+       order by ${isBehind}, r.status = 'running' desc, coalesce(creators.runs, b.runs, 0), coalesce(b.runs, 0),
+         r.created_at, r.id
        limit 1 for update of r skip locked),
      urgent as materialized (${moreUrgent}),
      chosen as (select * from urgent
