@@ -9,7 +9,7 @@ export class TooManyChunks extends Error {
 }
 
 /** What a server may send besides a body: up to half as much as the body, and this many bytes. */
-const framing = { bytes: 250_000, ratio: 0.5 };
+const framing = { bytes: 50_000, ratio: 0.5 };
 
 /**
  * Yields the body of a response of somebody's server. What has arrived is read at once, because each chunk costs time and memory,
