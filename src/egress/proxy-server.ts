@@ -69,6 +69,13 @@ const preset = {
   forwarded: 128,
   /** Idle connections to hosts on port 80 that are kept for further requests. */
   idle: 16,
+  /**
+   * Pieces of a request's body, which no request may have. Reading thousands takes long, so beyond the limit all connections are
+   * closed, and there are no new ones for a time, which doubles each time up to the longest.
+   */
+  pieces: 1000,
+  closedMs: 5000,
+  longestClosedMs: 60_000,
 };
 
 /** Keeps connections for further requests on port 80: those to hosts, and those to each company's proxy. */
@@ -88,6 +95,25 @@ function keptConnections(connect: Connect, { idle, keptMs }: Pick<typeof preset,
     end: () => {
       for (const agent of [direct, ...byProxy.values()]) agent.destroy();
     },
+  };
+}
+
+/** Returns a function that ends all connections of a server, and lets it accept none for a time that doubles with each call. */
+function closer(
+  server: Server,
+  sockets: Set<Socket>,
+  { connections, closedMs, longestClosedMs }: Pick<typeof preset, 'connections' | 'closedMs' | 'longestClosedMs'>,
+): () => void {
+  let nextMs = closedMs;
+  const open = () => {
+    server.maxConnections = connections;
+  };
+  return () => {
+    for (const socket of sockets) socket.destroy();
+    if (server.maxConnections === 0) return;
+    server.maxConnections = 0;
+    setTimeout(open, nextMs).unref();
+    nextMs = Math.min(2 * nextMs, longestClosedMs);
   };
 }
 
@@ -117,6 +143,7 @@ export function proxyServer(gate: Gate, connect: Connect, given: Partial<typeof 
   const tunnelled = new WeakMap<Socket, Target>();
   const pending = new WeakMap<Socket, number>();
   let forwarded = 0;
+  const closeForAWhile = closer(server, sockets, limits);
 
   server.on('connection', (socket: Socket) => {
     sockets.add(socket);
@@ -143,6 +170,12 @@ export function proxyServer(gate: Gate, connect: Connect, given: Partial<typeof 
   });
 
   const answerRequest = async (req: IncomingMessage, res: ServerResponse) => {
+    // Discards a body while the request waits for its turn.
+    let pieces = 0;
+    req.on('data', () => {
+      pieces += 1;
+      if (pieces > limits.pieces) closeForAWhile();
+    });
     const waiting = (pending.get(req.socket) ?? 0) + 1;
     if (waiting > limits.pipelined) return void req.socket.destroy();
     pending.set(req.socket, waiting);

@@ -3,6 +3,7 @@ import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { until } from '../../demo/real-service.ts';
 import { openGate } from '../../src/egress/dial.ts';
 import { lookUpOnce } from '../../src/egress/egress.ts';
 import { paced, proxyServer } from '../../src/egress/proxy-server.ts';
@@ -137,4 +138,16 @@ describe('limits', () => {
     await Promise.all(Array.from({ length: 20 }, () => say(get(`http://${open}/`))));
     expect(lookedUp).toEqual([open]);
   });
+});
+
+test('a body in many pieces closes all connections for a while', async () => {
+  const { path, close } = await proxyWith({ pieces: 10, closedMs: 200, perSecond: 5, burst: 1 });
+  const refused = 'CONNECT x:22 HTTP/1.1\r\n\r\n';
+  const post = 'POST http://x/ HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n';
+  expect(await told(path, `${post}${'1\r\nx\r\n'.repeat(5)}0\r\n\r\n`)).toMatch(/^HTTP\/1.1 403 /);
+  const other = told(path, 'GET http://');
+  expect(await told(path, post + '1\r\nx\r\n'.repeat(50))).toBe('');
+  expect([await other, await told(path, refused)]).toEqual(['', '']);
+  await until('an answer', async () => (await told(path, refused)).startsWith('HTTP/1.1 403 '));
+  await close();
 });
