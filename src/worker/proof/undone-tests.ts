@@ -1,5 +1,5 @@
 import { maxChangeBytes } from '../../git/diff.ts';
-import type { FileInTree } from '../../git/engine.ts';
+import type { Change, FileInTree } from '../../git/engine.ts';
 import type { Work } from '../work.ts';
 import { baseOfChange } from '../workspace/base-of-change.ts';
 import { type Reverts, revertAll } from '../workspace/revert-pulls.ts';
@@ -48,11 +48,8 @@ export async function changedBesides(
   const paths = [...new Set([...base.conflicts, ...changes.map(({ path }) => path)])];
   const isTest = await testFilesAmong(work, paths);
   const conflicts = new Set(base.conflicts);
-  const besides = changes
-    .filter(
-      ({ path, oldMode }) => !conflicts.has(path) && !(isTest(path) && oldMode === absent.mode) && !isDocument(path),
-    )
-    .map(({ path }) => path);
+  const counts = ({ path, oldMode }: Change) => (isTest(path) ? oldMode !== absent.mode : !isDocument(path));
+  const besides = changes.filter((change) => !conflicts.has(change.path) && counts(change)).map(({ path }) => path);
   const tests = base.conflicts.filter(isTest);
   if (tests.length === 0) return besides;
   const [now, pushed] = [await checkout.files(await baseOfChange(work)), await checkout.files(tree)];
