@@ -7,6 +7,7 @@ import { fewAtOnce } from '../git/few-at-once.ts';
 import { HostClosed, openAddress } from '../git/remote-url.ts';
 import { type Route, route } from '../http/route.ts';
 import { pinnedFetch } from '../outgoing/pinned-fetch.ts';
+import { tenantOf } from '../projects/budgets.ts';
 import { type Credential, credentialFor, hostRules, octokitFor, remoteFor } from '../repositories/credentials.ts';
 import { pullsOffText } from '../repositories/pulls.ts';
 import { openCheckout } from '../repositories/reader.ts';
@@ -79,7 +80,7 @@ async function refusesPush(app: App, { url, token }: Remote, signal: AbortSignal
 const connectionMs = 10_000;
 /** How long each further check may take. Reading the settings fetches the default branch. */
 const furtherMs = 30_000;
-/** Validations use git in the web process, which also serves everybody else: four at once, two of them of one project. */
+/** Validations use git in the web process, which also serves everybody else: four at once, two of them of one tenant. */
 const validateFew = fewAtOnce(4, 2);
 
 const explanations: Record<GitFault, string> = {
@@ -104,8 +105,10 @@ interface Validation {
  * Checks everything in a repository that a later run would fail or stop at: the connection, the default branch, the right
  * to push, protected branches, the settings file and the environment. A failure is returned as a result, not thrown.
  */
-export function validateRepository(app: App, repository: RepositoryRow): Promise<Validation> {
-  return validateFew(repository.projectId, app.stopping, () => validation(app, repository));
+export async function validateRepository(app: App, repository: RepositoryRow): Promise<Validation> {
+  return validateFew(await tenantOf(app.db.manager, repository.projectId), app.stopping, () =>
+    validation(app, repository),
+  );
 }
 
 async function validation(app: App, repository: RepositoryRow): Promise<Validation> {

@@ -6,6 +6,7 @@ import type { RepositoryRow } from '../db/tables/project.ts';
 import { type Checkout, GitFailed, type Remote } from '../git/engine.ts';
 import { fewAtOnce } from '../git/few-at-once.ts';
 import { HostClosed } from '../git/remote-url.ts';
+import { tenantOf } from '../projects/budgets.ts';
 import { removeTree } from '../sandbox/neutral-path.ts';
 import type { Confinement, ToolAnswer, ToolHost } from '../sandbox/sandbox.ts';
 import { credentialFor, remoteFor } from './credentials.ts';
@@ -143,15 +144,24 @@ interface Opened {
 
 /**
  * Takes turns with the clones for chats, plans and diffs of this process, which may also serve everybody else: four at once, two
- * of them of one project.
+ * of them of one tenant.
  */
-export const cloneInTurn = fewAtOnce(4, 2);
+export async function cloneInTurn<T>(
+  app: App,
+  projectId: string,
+  signal: AbortSignal,
+  work: () => Promise<T>,
+): Promise<T> {
+  return cloneFew(await tenantOf(app.db.manager, projectId), signal, work);
+}
+
+const cloneFew = fewAtOnce(4, 2);
 
 async function openHost(app: App, { repository, branch, readers }: Reading, signal: AbortSignal): Promise<Opened> {
   const problem = await rightProblem(app, readers, repository, 'read');
   if (problem !== undefined) throw new Unreadable(problem.message);
   const remote = await remoteFor(app, repository, await credentialFor(app, repository), { contents: 'read' });
-  return cloneInTurn(repository.projectId, signal, () => cloneFor(app, remote, { repository, branch }, signal));
+  return cloneInTurn(app, repository.projectId, signal, () => cloneFor(app, remote, { repository, branch }, signal));
 }
 
 async function cloneFor(

@@ -37,7 +37,7 @@ type Branches = Pick<StoredDiff, 'branchName' | 'baseBranch'>;
 async function readDiff(app: App, repositoryId: string, branches: Branches): Promise<StoredDiff | undefined> {
   const repository = await findRepository(app.db.manager, repositoryId);
   if (repository === null) return undefined;
-  return cloneInTurn(repository.projectId, app.stopping, async () => {
+  return cloneInTurn(app, repository.projectId, app.stopping, async () => {
     const remote = await remoteFor(app, repository, await credentialFor(app, repository), { contents: 'read' });
     const signal = AbortSignal.any([app.stopping, AbortSignal.timeout(cloneMs)]);
     const { checkout, remove } = await openCheckout(app, remote, signal);

@@ -28,7 +28,7 @@ export async function tryMerges(
   subject: Tried,
   others: Tried[],
 ): Promise<Collision[]> {
-  return cloneInTurn(repository.projectId, app.stopping, async () => {
+  return cloneInTurn(app, repository.projectId, app.stopping, async () => {
     const late = AbortSignal.timeout(limitMs);
     const remote = await remoteFor(app, repository, await credentialFor(app, repository), { contents: 'read' });
     const { checkout, remove } = await openCheckout(app, remote, AbortSignal.any([app.stopping, late]));
