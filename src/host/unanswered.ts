@@ -3,17 +3,29 @@ import type { ClientRequest } from 'node:http';
 /** The most responses such as `103 Early Hints` before the real one. Servers send one or two. */
 const maxInformational = 20;
 
+/** The most session tickets of TLS before a response. Servers send up to four. */
+const maxTickets = 50;
+
 /**
  * Calls `fail` when a request ends without a response. Node emits neither `response` nor `error` when a server switches to
- * another protocol (101) that nobody asked for, only `close`. A request with too many informational responses is destroyed.
- * After a response, `fail` is called as well, which a settled promise ignores.
+ * another protocol (101) that nobody asked for, only `close`. A request is destroyed when the server sends informational responses
+ * or session tickets without end, which no limit of bytes counts. After a response, `fail` is called as well, which a settled
+ * promise ignores.
  */
 export function whenUnanswered(sent: ClientRequest, fail: (error: Error) => void): void {
-  let informational = 0;
-  sent.on('information', () => {
-    informational += 1;
-    if (informational > maxInformational)
-      sent.destroy(new Error('the server sent informational responses without end'));
+  const upTo = (most: number, what: string) => {
+    let count = 0;
+    return () => {
+      count += 1;
+      if (count > most) sent.destroy(new Error(`the server sent ${what} without end`));
+    };
+  };
+  sent.on('information', upTo(maxInformational, 'informational responses'));
+  sent.once('socket', (socket) => {
+    const onSession = upTo(maxTickets, 'session tickets');
+    socket.on('session', onSession);
+    // The socket may be used for further requests.
+    sent.once('close', () => socket.off('session', onSession));
   });
   sent.once('close', () => fail(new Error('the server closed the connection without a response')));
 }

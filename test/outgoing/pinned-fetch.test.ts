@@ -1,6 +1,8 @@
-import { once } from 'node:events';
+import { EventEmitter, once } from 'node:events';
+import type { ClientRequest } from 'node:http';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { gzipSync } from 'node:zlib';
+import { whenUnanswered } from '../../src/host/unanswered.ts';
 import { boundedFetch } from '../../src/outgoing/bounded-fetch.ts';
 import { pinnedFetch } from '../../src/outgoing/pinned-fetch.ts';
 import { answeringServers } from '../support/http/answering.ts';
@@ -123,4 +125,23 @@ test('an answer that nobody wants is given up, before and after its first byte',
   await expect(aborted.text()).rejects.toThrow('no longer wanted');
   expect(ended).toHaveLength(3);
   await Promise.all(ended);
+});
+
+test('a server that sends session tickets of TLS without end is given up', () => {
+  // Neither Node nor a Debian without OpenSSL has such a server.
+  const said: string[] = [];
+  const say = (error: Error) => said.push(error.message);
+  const sent = Object.assign(new EventEmitter(), { destroy: say });
+  const socket = new EventEmitter();
+  whenUnanswered(sent as unknown as ClientRequest, say);
+  sent.emit('socket', socket);
+  for (let i = 0; i < 50; i++) socket.emit('session');
+  expect(said).toEqual([]);
+  socket.emit('session');
+  sent.emit('close');
+  expect(said).toEqual([
+    'the server sent session tickets without end',
+    'the server closed the connection without a response',
+  ]);
+  expect(socket.listenerCount('session')).toBe(0);
 });
