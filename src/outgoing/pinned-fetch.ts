@@ -1,7 +1,8 @@
-import { type IncomingMessage, type RequestOptions, request as requestHttp } from 'node:http';
-import { request as requestHttps } from 'node:https';
+import { type IncomingMessage, request as requestHttp } from 'node:http';
+import { type RequestOptions, request as requestHttps } from 'node:https';
 import type { LookupFunction } from 'node:net';
 import { Readable } from 'node:stream';
+import { DEFAULT_CIPHERS } from 'node:tls';
 import { AnswerRefused } from '../errors.ts';
 import { bodyOf, TooManyChunks } from '../host/answer-body.ts';
 import { type NextHop, noProxies, type Proxies } from '../host/proxies.ts';
@@ -55,10 +56,14 @@ function optionsFor(route: Route, url: URL): RequestOptions {
   return { agent: false, lookup: pinnedTo(route) };
 }
 
+/** Without Diffie-Hellman over numbers that the server chooses: with 10,000 bits, one handshake takes 0.8 s. Servers have others. */
+const ciphers = `${DEFAULT_CIPHERS}:!kDHE`;
+
 function send(url: URL, init: RequestInit, route: Route, signal?: AbortSignal): Promise<IncomingMessage> {
   const options: RequestOptions = {
     method: init.method ?? 'GET',
     headers: Object.fromEntries(new Headers(init.headers)),
+    ciphers,
     ...optionsFor(route, url),
   };
   const proxy = route !== undefined && 'proxy' in route ? route.proxy : undefined;

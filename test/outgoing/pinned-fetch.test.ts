@@ -9,9 +9,11 @@ import { answeringServers } from '../support/http/answering.ts';
 
 const serve = answeringServers(({ method, url, headers }) => `${method} ${headers.host} ${url}`);
 
-/** Starts a server that answers each request with these bytes. */
-async function raw(answer: (socket: Socket) => void) {
-  const server = createServer((socket) => socket.on('error', () => {}).once('data', () => answer(socket)));
+/** Starts a server that calls this for the first bytes of each connection. */
+async function raw(answer: (socket: Socket, data: Buffer) => void) {
+  const server = createServer((socket) =>
+    socket.on('error', () => {}).once('data', (data) => answer(socket, data as Buffer)),
+  );
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`, close: () => server.close() };
 }
@@ -144,4 +146,25 @@ test('a server that sends session tickets of TLS without end is given up', () =>
     'the server closed the connection without a response',
   ]);
   expect(socket.listenerCount('session')).toBe(0);
+});
+
+/** Reads which cipher suites the hello of a TLS client offers (RFC 8446, section 4.1.2). */
+function suitesIn(hello: Buffer): number[] {
+  const atSession = 5 + 4 + 2 + 32;
+  const at = atSession + 1 + hello.readUInt8(atSession);
+  return Array.from({ length: hello.readUInt16BE(at) / 2 }, (_, i) => hello.readUInt16BE(at + 2 + 2 * i));
+}
+
+test('TLS with Diffie-Hellman over numbers of the server is not offered', async () => {
+  let hello: Buffer = Buffer.alloc(0);
+  const { url, close } = await raw((socket, data) => {
+    hello = data;
+    socket.destroy();
+  });
+  await expect(pinnedFetch(here)(url.replace('http:', 'https:'))).rejects.toThrow();
+  close();
+  // TLS_AES_128_GCM_SHA256 and ECDHE-RSA-AES128-GCM-SHA256, but none of DHE-RSA (RFC 5246, 5288, 7905).
+  expect(suitesIn(hello)).toEqual(expect.arrayContaining([0x1301, 0xc02f]));
+  const ofServer = [0x33, 0x39, 0x67, 0x6b, 0x9e, 0x9f, 0xccaa];
+  expect(suitesIn(hello).filter((suite) => ofServer.includes(suite))).toEqual([]);
 });
