@@ -8,6 +8,7 @@ import { bodyOf, TooManyChunks } from '../host/answer-body.ts';
 import { type NextHop, noProxies, type Proxies } from '../host/proxies.ts';
 import { agentThrough, explained, refusedByProxy } from '../host/through-proxy.ts';
 import { whenUnanswered } from '../host/unanswered.ts';
+import { connectApart } from './tls-apart.ts';
 
 type Address = { address: string; family: number };
 
@@ -53,7 +54,10 @@ function optionsFor(route: Route, url: URL): RequestOptions {
   if (route === undefined) return {};
   if ('proxy' in route) return { agent: agentThrough(route.proxy, url.protocol) };
   // Otherwise a connection of an earlier request could be used, which may lead to another address.
-  return { agent: false, lookup: pinnedTo(route) };
+  if (url.protocol !== 'https:') return { agent: false, lookup: pinnedTo(route) };
+  const target = { address: route.address, port: Number(url.port || 443), host: url.hostname.replace(/^\[|\]$/g, '') };
+  // Node uses this only without an agent.
+  return { protocol: 'http:', defaultPort: 443, createConnection: () => connectApart(target) };
 }
 
 /** Without Diffie-Hellman over numbers that the server chooses: with 10,000 bits, one handshake takes 0.8 s. Servers have others. */
@@ -68,7 +72,8 @@ function send(url: URL, init: RequestInit, route: Route, signal?: AbortSignal): 
   };
   const proxy = route !== undefined && 'proxy' in route ? route.proxy : undefined;
   return new Promise((resolve, reject) => {
-    const request = url.protocol === 'https:' ? requestHttps : requestHttp;
+    const isApart = options.createConnection !== undefined;
+    const request = url.protocol === 'https:' && !isApart ? requestHttps : requestHttp;
     const sent = request(url, options);
     let answer: IncomingMessage | undefined;
     const stop = () => {
@@ -117,7 +122,8 @@ function responseOf(answer: IncomingMessage, isTrusted: boolean): Response {
   const headers = new Headers();
   for (const [name, value] of Object.entries(given)) headers.set(name, String(value));
   if (bodyless.includes(status)) {
-    answer.resume();
+    // Nobody would end what a server sends as the body of a 205.
+    answer.destroy();
     return new Response(null, { status, headers });
   }
   return new Response(isTrusted ? (Readable.toWeb(answer) as ReadableStream<Uint8Array>) : streamOf(answer), {

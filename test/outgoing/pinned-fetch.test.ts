@@ -148,6 +148,19 @@ test('a server that sends session tickets of TLS without end is given up', () =>
   expect(socket.listenerCount('session')).toBe(0);
 });
 
+test('what a server sends as the body of a 205 is not read', async () => {
+  const ended = new Promise((resolve) => {
+    void raw((socket) => {
+      socket.once('close', resolve);
+      socket.write('HTTP/1.1 205 Reset Content\r\nTransfer-Encoding: chunked\r\n\r\n1\r\nx\r\n');
+    }).then(async ({ url, close }) => {
+      expect((await pinnedFetch(here)(url)).status).toBe(205);
+      close();
+    });
+  });
+  await ended;
+});
+
 /** Reads which cipher suites the hello of a TLS client offers (RFC 8446, section 4.1.2). */
 function suitesIn(hello: Buffer): number[] {
   const atSession = 5 + 4 + 2 + 32;
