@@ -8,7 +8,7 @@ import { ModelFailed } from '../llm/model.ts';
 import { storeFailureHandoff } from '../runs/handoffs.ts';
 import { concludeRun, type Journal, stepOf } from '../runs/journal.ts';
 import { followRevisions } from '../runs/operations.ts';
-import { answerComments } from '../runs/review/store.ts';
+import { answerComments, reopenComments } from '../runs/review/store.ts';
 import { markUnchanged } from '../runs/store.ts';
 import { tryMoveTask } from '../tasks/move.ts';
 import { hasOpenPull, insertHandoff } from '../tasks/work-store.ts';
@@ -167,6 +167,7 @@ async function succeed(
   if (isUnchanged) await journal.note('loop', 'the revision changed nothing');
   await journal.write(async (em) => {
     if (commits !== undefined) await answerComments(em, run.id, { commits, summary });
+    if (commits !== undefined && run.kind === 'rewind') await reopenComments(em, run.id, [...commits.keys()]);
     if (isUnchanged) await markUnchanged(em, run.id);
     await insertHandoff(em, { taskId: run.taskId, runId: run.id, summary, nextSteps });
     await concludeRun(app, em, run, 'succeeded');

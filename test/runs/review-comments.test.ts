@@ -1,4 +1,11 @@
-import { answerComments, draftAnswer, giveComments, hasComments, saveComment } from '../../src/runs/review/store.ts';
+import {
+  answerComments,
+  draftAnswer,
+  giveComments,
+  hasComments,
+  reopenComments,
+  saveComment,
+} from '../../src/runs/review/store.ts';
 import { openTestApp, type TestApp } from '../support/app.ts';
 
 let service: TestApp;
@@ -75,4 +82,33 @@ test('what was written after a revision belongs to the next round', async () => 
   await sql(`update runs set status = 'succeeded', finished_at = '2026-01-10' where id = 'run_1'`);
   await comment(20, 20);
   expect((await listed()).at(-1)).toMatchObject({ round: 2, state: 'open' });
+});
+
+test('what a run addressed is open again when a rewind has replaced its commits', async () => {
+  const em = service.app.db.manager;
+  const run = (id: string, kind: string, minutes: number, continues: string | null = null) =>
+    sql(
+      `insert into runs (id, task_id, project_id, kind, status, continues_run_id, rewound_turn, created_at)
+       select $1, id, project_id, $2, 'succeeded', $3, case when $2 = 'rewind' then 1 end, now() + make_interval(mins => $4) from tasks where id = $5`,
+      [id, kind, continues, minutes, taskId],
+    );
+  const addressed = async (number: number, runId: string) => {
+    await sql(
+      `insert into revisions (id, task_id, run_id, source, cause, text) values ($1, $2, $3, 'review', $1, 'x')`,
+      [`of ${runId}`, taskId, runId],
+    );
+    await giveComments(em, [await comment(number, number)], `of ${runId}`);
+    await answerComments(em, runId, { commits: new Map([[repositoryId, runId]]), summary: '' });
+  };
+  for (const [i, id] of ['run_a', 'run_b', 'run_c'].entries()) {
+    await run(id, 'revise', 10 + i);
+    await addressed(30 + i, id);
+  }
+  await run('run_d', 'rewind', 20, 'run_b');
+  const shown = async () => (await listed()).slice(-3).map(({ state, answer }) => [state, answer]);
+  const kept = ['run_a', 'run_b'].map((id) => ['addressed', `Addressed in ${id}.`]);
+  await reopenComments(em, 'run_d', []);
+  expect(await shown()).toEqual([...kept, ['addressed', 'Addressed in run_c.']]);
+  await reopenComments(em, 'run_d', [repositoryId]);
+  expect(await shown()).toEqual([...kept, ['open', null]]);
 });

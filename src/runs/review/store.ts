@@ -174,6 +174,20 @@ export async function answerComments(em: EntityManager, runId: string, { commits
   }
 }
 
+/**
+ * Opens the comments again that runs after the one to which a rewound run went back had addressed, in these repositories: their
+ * commits are gone.
+ */
+export async function reopenComments(em: EntityManager, runId: string, repositoryIds: string[]): Promise<void> {
+  await em.query(
+    `update review_comments c set addressed_at = null, answer = null
+     from runs rewound join runs kept on kept.id = rewound.continues_run_id, revisions v join runs r on r.id = v.run_id
+     where rewound.id = $1 and c.task_id = rewound.task_id and v.id = c.revision_id and r.created_at > kept.created_at
+       and r.id <> rewound.id and c.repository_id = any($2) and c.addressed_at is not null`,
+    [runId, repositoryIds],
+  );
+}
+
 export const nothingChanged = 'Nothing was changed.';
 export const addressedIn = (commit: string) => `Addressed in ${commit}.`;
 
