@@ -277,9 +277,11 @@ export function verbNamed(name: string): Verb | undefined {
   return Object.hasOwn(verbs, name) ? verbs[name] : undefined;
 }
 
+/** Returns the command that is most like a word; of those that are as much alike, one with its first letter. */
 function nearest(name: string): string {
   const word = name.slice(0, 50);
-  return Object.keys(verbs).reduce((best, verb) => (distance(word, verb) < distance(word, best) ? verb : best));
+  const apart = (verb: string) => 2 * distance(word, verb) + Number(verb[0] !== word[0]);
+  return Object.keys(verbs).reduce((best, verb) => (apart(verb) < apart(best) ? verb : best));
 }
 
 async function start(app: App, given: GivenCommand): Promise<void> {

@@ -43,6 +43,9 @@ test('commands that cannot be executed are answered with the reason and change n
   await settled(number, 'backlog', 0);
   await say(number, '/agent marge');
   await told(number, /Did you mean .merge/);
+  // As much like `prove`.
+  await say(number, '/agent aprove');
+  await told(number, /Did you mean .approve/);
   await say(number, '/agent assign Nobody');
   await told(number, /no agent named Nobody/);
   await say(number, '/agent depends #99999');
