@@ -133,7 +133,7 @@ function changeOf({ title, wishes, number, calls, assignment }: Known): Change {
 /** Returns the new name that a task says, or that an earlier attempt used, as a part of an address. */
 function sectionIn(assignment: string): string | undefined {
   const used = /into the section "([^"]+)" of a site/.exec(assignment)?.[1];
-  const name = (/^Name: (\S.*)$/m.exec(assignment)?.[1] ?? used)?.toLowerCase();
+  const name = (/(?:^Name: |\bnew name is )(\S.*)$/m.exec(assignment)?.[1] ?? used)?.toLowerCase();
   return name?.match(/[a-z0-9]+/g)?.join('-');
 }
 

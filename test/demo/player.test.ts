@@ -62,9 +62,11 @@ test("the demo's model asks first if the title is a question, and gives up what 
   const messages = unclear(unclearTask.description);
   messages.push(turnOf(answerTo(messages, all)));
   expect(answerTo(messages, all)).toMatchObject([{ name: 'give_up' }]);
-  const named = unclear('Name: url-slugs');
-  expect(played(named, all)).toEqual(works);
-  expect(JSON.stringify(named)).toContain('url-slugs/hello-world');
+  for (const says of ['Name: url-slugs', 'The new name is url-slugs.']) {
+    const named = unclear(says);
+    expect(played(named, all)).toEqual(works);
+    expect(JSON.stringify(named)).toContain('url-slugs/hello-world');
+  }
   // A later attempt knows what a hint said to an earlier one.
   const summary = 'It puts pages into the section "url-slugs" of a site.';
   const revised = unclear(`${unclearTask.description}\n\n## Handoffs of earlier attempts\n${summary}`);
