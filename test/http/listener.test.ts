@@ -13,6 +13,7 @@ beforeAll(async () => {
   const app = express();
   app.get('/large', (_req, res) => res.send(Buffer.alloc(20_000_000)));
   app.get('/late', (_req, res) => setTimeout(() => res.send('late'), 500));
+  app.post('/now', (_req, res) => res.send('now'));
   app.get('/held', (_req, res) => {
     release = () => res.send('held');
   });
@@ -53,6 +54,21 @@ test.each([
 ])('a flood of %s on one connection closes it', async (_name, request) => {
   const raw = openRaw(port, request.repeat(5) + headOf('GET /late', { Connection: 'close' }));
   expect(await raw.ended).toBe('');
+});
+
+test('a body in thousands of tiny pieces ends the connection, also when nobody reads it', async () => {
+  const chunked = { 'Transfer-Encoding': 'chunked' };
+  const tiny = '1\r\nx\r\n'.repeat(5000);
+  const answered = openRaw(port, headOf('POST /now', chunked));
+  expect(await answered.status).toBe(200);
+  answered.socket.write(tiny);
+  expect(await answered.ended).toMatch(/now$/);
+  // Express answers this when the body is over.
+  expect(await openRaw(port, headOf('POST /nowhere', chunked) + tiny).ended).toBe('');
+  const usual = `64\r\n${'x'.repeat(100)}\r\n`.repeat(5000);
+  const next = headOf('POST /now', { Connection: 'close' });
+  const large = openRaw(port, `${headOf('POST /now', chunked)}${usual}0\r\n\r\n${next}`);
+  expect((await large.ended).match(/HTTP\/1.1 200 /g)).toHaveLength(2);
 });
 
 async function listening(limits: Parameters<typeof httpServer>[1]) {

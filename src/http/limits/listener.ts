@@ -184,6 +184,29 @@ const preset = {
   unreadMs: 30_000,
 };
 
+/**
+ * Pieces that a body may have, and bytes for each further one. A piece costs a microsecond or two, so a connection that sends a byte in
+ * each keeps the event loop busy, also while nobody reads the body.
+ */
+const pieces = { free: 1000, bytes: 32 };
+
+/** Closes the connection of a request whose body comes in too many pieces, whether somebody reads it or not. */
+function watchPieces(req: IncomingMessage, res: ServerResponse): void {
+  let [count, bytes, isFlooded] = [0, 0, false];
+  const push = req.push.bind(req);
+  req.push = (piece, encoding) => {
+    if (isFlooded) return false;
+    count += 1;
+    bytes += piece?.length ?? 0;
+    isFlooded = count > pieces.free + bytes / pieces.bytes;
+    if (!isFlooded) return push(piece, encoding);
+    req.socket.destroy();
+    return false;
+  };
+  // Otherwise Node would discard what follows the reply uncounted.
+  res.once('prefinish', () => req.on('data', () => {}));
+}
+
 /** Health checks of orchestrators, which must be answered even under load. */
 const urgentPaths = new Set(['/healthz', '/readyz']);
 
@@ -213,6 +236,7 @@ export function httpServer(handler: Express, given: Partial<typeof preset> = {})
     if (socket.destroyed) return;
     if (open.arrived(socket, address) > maxPipelined) return void socket.destroy();
     res.once('close', () => open.answered(socket, address));
+    watchPieces(req, res);
     const handle = () => {
       if (socket.destroyed) return;
       // The socket's timeout ends an idle connection. It starts with the reply, because a model may think for minutes
