@@ -11,7 +11,7 @@ import {
 import type { Socket } from 'node:net';
 import { pipeline } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { bodyOf } from '../host/answer-body.ts';
+import { bodyOf, TooManyChunks } from '../host/answer-body.ts';
 import {
   authorizationFor,
   connectTo,
@@ -20,7 +20,7 @@ import {
   refusedByProxy,
   requestThrough,
 } from '../host/through-proxy.ts';
-import { whenUnanswered } from '../host/unanswered.ts';
+import { EndlessPreface, whenUnanswered } from '../host/unanswered.ts';
 import { type Hello, maxPeekedBytes, readHello } from './client-hello.ts';
 import { type Connect, type Denial, dial, type Gate, pinnedTo, type Way } from './dial.ts';
 import { connectTarget, type Target, urlTarget } from './host-names.ts';
@@ -186,7 +186,7 @@ export function proxyServer(gate: Gate, connect: Connect, given: Partial<typeof 
       return deny(res, { status: 400, says: 'this is a proxy: send CONNECT, or a request for http://<host>/' });
     if (forwarded === limits.forwarded) return deny(res, { status: 503, says: 'too many requests at the same time' });
     forwarded += 1;
-    await forward({ req, res, target }, { gate, agentOf: agents.find }).finally(() => {
+    await forward({ req, res, target }, { gate, agentOf: agents.find, closeForAWhile }).finally(() => {
       forwarded -= 1;
     });
   };
@@ -231,7 +231,7 @@ const ofConnection = [
  */
 async function forward(
   { req, res, target }: { req: IncomingMessage; res: ServerResponse; target: Target & { path: string } },
-  { gate, agentOf }: { gate: Gate; agentOf: (way: Way) => Agent },
+  { gate, agentOf, closeForAWhile }: { gate: Gate; agentOf: (way: Way) => Agent; closeForAWhile: () => void },
 ): Promise<void> {
   const verdict = await gate.admit(target);
   if ('says' in verdict) return deny(res, verdict);
@@ -251,7 +251,7 @@ async function forward(
     try {
       // The credentials are the service's, so this is not for the command to answer.
       if (proxy !== undefined && answer.statusCode === 407) throw refusedByProxy(proxy, 407, host);
-      passOn(answer, res);
+      passOn(answer, res, closeForAWhile);
     } catch (error) {
       // Otherwise a status below 100, for example.
       sent.destroy(error instanceof ProxyFailed ? error : new Error('bad answer'));
@@ -259,6 +259,8 @@ async function forward(
   });
   let why = 'bad answer';
   sent.once('error', (error: NodeJS.ErrnoException) => {
+    // A command and a host that work together would do it again at once.
+    if (error instanceof EndlessPreface) closeForAWhile();
     const failure = proxy === undefined ? error : explained(error, proxy, host);
     why = (failure as NodeJS.ErrnoException).code ?? failure.message;
   });
@@ -290,11 +292,13 @@ function problemOf({ method = '', headers, headersDistinct }: IncomingMessage, t
   return isSame ? undefined : 'the Host header must name the same host';
 }
 
-function passOn(answer: IncomingMessage, res: ServerResponse): void {
+function passOn(answer: IncomingMessage, res: ServerResponse, closeForAWhile: () => void): void {
   const { 'content-length': length, ...headers } = answer.headers;
   const framing = length === undefined ? {} : { 'content-length': length };
   res.writeHead(answer.statusCode ?? 502, { ...endToEnd(headers), ...framing });
-  pipeline(bodyOf(answer), res, () => {});
+  pipeline(bodyOf(answer), res, (error) => {
+    if (error instanceof TooManyChunks) closeForAWhile();
+  });
 }
 
 /** Leaves out the headers that concern one connection, those that `Connection` names included. */

@@ -1,5 +1,13 @@
 import type { ClientRequest } from 'node:http';
 
+/** A server went on to send what is no answer. */
+export class EndlessPreface extends Error {
+  constructor(what: string) {
+    super(`the server sent ${what} without end`);
+    this.name = 'EndlessPreface';
+  }
+}
+
 /** The most responses such as `103 Early Hints` before the real one. Servers send one or two. */
 const maxInformational = 20;
 
@@ -8,8 +16,8 @@ const maxTickets = 50;
 
 /**
  * Calls `fail` when a request ends without a response. Node emits neither `response` nor `error` when a server switches to
- * another protocol (101) that nobody asked for, only `close`. A request is destroyed when the server sends informational responses
- * or session tickets without end, which no limit of bytes counts. After a response, `fail` is called as well, which a settled
+ * another protocol (101) that nobody asked for, only `close`. A request is destroyed with `EndlessPreface` when the server sends
+ * informational responses or session tickets without end, which no limit of bytes counts. After a response, `fail` is called as well, which a settled
  * promise ignores.
  */
 export function whenUnanswered(sent: ClientRequest, fail: (error: Error) => void): void {
@@ -17,7 +25,7 @@ export function whenUnanswered(sent: ClientRequest, fail: (error: Error) => void
     let count = 0;
     return () => {
       count += 1;
-      if (count > most) sent.destroy(new Error(`the server sent ${what} without end`));
+      if (count > most) sent.destroy(new EndlessPreface(what));
     };
   };
   sent.on('information', upTo(maxInformational, 'informational responses'));

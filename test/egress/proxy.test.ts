@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { existsSync, readdirSync, statSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { connect } from 'node:net';
@@ -99,10 +100,6 @@ describe('what fails', () => {
       'sends endless headers',
       (socket: NodeJS.WritableStream) => socket.end(`HTTP/1.1 200 OK\r\nX: ${'x'.repeat(100_000)}`),
     ],
-    [
-      'informs without end',
-      (socket: NodeJS.WritableStream) => socket.write('HTTP/1.1 100 Continue\r\n\r\n'.repeat(100)),
-    ],
     ['is no HTTP', (socket: NodeJS.WritableStream) => socket.end('SSH-2.0-x\r\n')],
   ])('a host that %s', async (_what, answer) => {
     const { say } = await opened({ answer: (req) => void answer(req.socket) });
@@ -121,6 +118,22 @@ test('an answer in tiny chunks arrives in larger ones, and is cut when there are
   const cut = await many.say(get(`http://${open}/`));
   expect(cut).not.toMatch(/\r\n0\r\n\r\n$/);
   expect(cut.length).toBeLessThan(200_000);
+});
+
+test.each([
+  ['informs without end', 'HTTP/1.1 100 Continue\r\n\r\n'.repeat(100)],
+  ['sends endless chunks', `HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n${'1\r\nx\r\n'.repeat(50_000)}`],
+])('a host that %s ends all connections for a while', async (_what, text) => {
+  const { say, socket } = await opened({ answer: (req) => void req.socket.write(text) });
+  const other = connect({ path: socket });
+  await once(other, 'connect');
+  const ended = once(
+    other.on('error', () => {}),
+    'close',
+  );
+  expect(await say(get(`http://${open}/`))).not.toMatch(/ 502 /);
+  await ended;
+  expect(await say(get(`http://${open}/`))).toBe('');
 });
 
 describe('the socket', () => {
