@@ -56,6 +56,18 @@ test.each([
   expect(await raw.ended).toBe('');
 });
 
+test('of thousands of requests that were sent at once, Node parses no more than a few', async () => {
+  let parsed = 0;
+  const count = () => {
+    parsed += 1;
+  };
+  server.on('request', count);
+  await openRaw(port, headOf('GET /late', {}).repeat(2000)).ended;
+  server.off('request', count);
+  // Four may be pending; the next one ends the connection.
+  expect(parsed).toBe(5);
+});
+
 test('a body in thousands of tiny pieces ends the connection, also when nobody reads it', async () => {
   const chunked = { 'Transfer-Encoding': 'chunked' };
   const tiny = '1\r\nx\r\n'.repeat(5000);

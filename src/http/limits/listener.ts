@@ -2,6 +2,7 @@ import { EventEmitter, once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Express } from 'express';
+import { endNow } from '../../host/end-now.ts';
 import { networkOf } from './rate-limit.ts';
 
 type Work = () => void;
@@ -200,7 +201,7 @@ function watchPieces(req: IncomingMessage, res: ServerResponse): void {
     bytes += piece?.length ?? 0;
     isFlooded = count > pieces.free + bytes / pieces.bytes;
     if (!isFlooded) return push(piece, encoding);
-    req.socket.destroy();
+    endNow(req.socket);
     return false;
   };
   // Otherwise Node would discard what follows the reply uncounted.
@@ -234,7 +235,7 @@ export function httpServer(handler: Express, given: Partial<typeof preset> = {})
     const address = networkOf(socket.remoteAddress);
     // Node still emits requests that arrived in the same chunk of up to 64 kB.
     if (socket.destroyed) return;
-    if (open.arrived(socket, address) > maxPipelined) return void socket.destroy();
+    if (open.arrived(socket, address) > maxPipelined) return endNow(socket);
     res.once('close', () => open.answered(socket, address));
     watchPieces(req, res);
     const handle = () => {
