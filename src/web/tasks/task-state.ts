@@ -113,8 +113,12 @@ function progressSentence({ attention }: Task): string {
   }
 }
 
-function reviewSentence({ failure, prUrl }: Task): string {
-  if (failure !== null) return 'The last run failed. The pull request contains the work of earlier runs.';
+function reviewSentence({ failure, prUrl, runCount }: Task): string {
+  if (failure !== null && prUrl === null) return 'The last run failed. Choose how the agent continues.';
+  if (failure !== null && runCount === 1)
+    return 'The run failed after it had pushed. The pull request contains its work.';
+  // The last run may have failed before or after it pushed.
+  if (failure !== null) return 'The last run failed. The pull request contains what was pushed so far.';
   if (prUrl === null) return 'The work is ready for review. Request changes, or mark the task as done in the menu.';
   return 'Review the changes, then merge them or request others.';
 }

@@ -45,6 +45,18 @@ test('a failed task says what Retry and Start do; another one does not', () => {
   expect(queued.sentence).toMatch(/^The run begins when a worker is free/);
 });
 
+test('a failed task in review says which work its pull request contains', () => {
+  const sentenceOf = (changes: Partial<Task>) =>
+    taskState(task({ status: 'in_review', failure, ...changes }), around).sentence;
+  expect(sentenceOf({ prUrl, runCount: 1 })).toBe(
+    'The run failed after it had pushed. The pull request contains its work.',
+  );
+  expect(sentenceOf({ prUrl, runCount: 2 })).toBe(
+    'The last run failed. The pull request contains what was pushed so far.',
+  );
+  expect(sentenceOf({ runCount: 1 })).not.toContain('pull request');
+});
+
 test('a viewer is not told to do what only members can do', () => {
   const states: [Partial<Task>, string][] = [
     [{ owner: null }, 'No agent is assigned.'],
