@@ -72,8 +72,12 @@ inBrowser('a repository is picked from the installation, and an issue becomes a 
   await dialog.getByText('Choose at least one issue.').waitFor();
   await dialog.getByRole('button', { name: 'Choose all that match' }).click();
   await dialog.getByText('1 issue chosen.').waitFor();
+  // Without an agent nothing is started, although it was wanted before.
+  await dialog.getByLabel('Agent').selectOption({ index: 1 });
+  await dialog.getByLabel('Start the tasks at once').check();
+  await dialog.getByLabel('Agent').selectOption('No agent');
   await dialog.getByRole('button', { name: 'Import issues' }).click();
-  await page.getByText('1 task created.').waitFor();
+  await page.getByText('1 task created.', { exact: true }).waitFor();
   expect(await world.task()).toMatchObject({ title: 'From GitHub', issueNumber: number, status: 'backlog' });
   await open();
   await dialog.getByRole('link', { name: 'Has a task' }).waitFor();

@@ -22,10 +22,12 @@ export function withAll(chosen: number[], issues: Pick<OpenIssue, 'number' | 'ta
   return [...chosen, ...others.map(({ number }) => number)].slice(0, Math.max(chosen.length, maxAtOnce));
 }
 
-/** Says what an import has done, with the reasons why issues were skipped. */
-export function importedText({ imported, skipped }: ImportedIssues): string {
+/** Says what an import has done, with the reasons why issues were skipped, and whether all of its tasks were started. */
+export function importedText({ imported, skipped }: ImportedIssues, isStarted: boolean): string {
   const created = imported.length === 0 ? 'No task was created.' : `${plural(imported.length, 'task')} created.`;
-  return [created, ...skipped.map(({ reason }) => reason)].join(' ');
+  const reasons = skipped.map(({ reason }) => reason);
+  const started = imported.length === 1 ? 'It is started.' : 'They are started.';
+  return [created, ...reasons, ...(isStarted && imported.length > 0 ? [started] : [])].join(' ');
 }
 
 interface Named {

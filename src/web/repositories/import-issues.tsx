@@ -33,6 +33,7 @@ export function ImportIssues({ repository, onClose }: { repository: api.Reposito
   const [chosenOwner, setOwner] = useState<string>();
   const [isStarted, setStarted] = useState(false);
   const owner = chosenOwner ?? preselected;
+  const isToStart = isStarted && owner !== '';
   const navigate = useNavigate();
   const board = { name: 'Open the board', act: () => void navigate(`/projects/${projectId}`) };
   const run = useMutation({
@@ -40,7 +41,7 @@ export function ImportIssues({ repository, onClose }: { repository: api.Reposito
       const asked = { numbers, status: status as 'backlog' | 'ready', ...(owner === '' ? {} : { owner }) };
       const result = await api.importIssues(id, asked);
       let refusal: string | undefined;
-      if (isStarted && owner !== '')
+      if (isToStart)
         for (const { taskId } of result.imported)
           await api.startTask(taskId).then(
             (task) => putTask(client, task),
@@ -48,16 +49,10 @@ export function ImportIssues({ repository, onClose }: { repository: api.Reposito
               refusal ??= `Not all of them were started. ${errorMessage(error)}`;
             },
           );
-      return { result, refusal };
+      return { result, isStarted: isToStart && refusal === undefined, refusal };
     },
-    onSuccess: ({ result, refusal }) => {
-      const started =
-        isStarted && refusal === undefined && result.imported.length > 0
-          ? result.imported.length === 1
-            ? ' It is started.'
-            : ' They are started.'
-          : '';
-      notify(importedText(result) + started, result.imported.length === 0 ? 'default' : 'success', board);
+    onSuccess: ({ result, refusal, ...outcome }) => {
+      notify(importedText(result, outcome.isStarted), result.imported.length === 0 ? 'default' : 'success', board);
       if (refusal !== undefined) notify(refusal, 'danger');
       void client.invalidateQueries({ queryKey: queries.openIssues(id).queryKey });
       onClose();
@@ -92,7 +87,7 @@ export function ImportIssues({ repository, onClose }: { repository: api.Reposito
               <SelectField label="Agent" emptyOption="No agent" value={owner} options={agents} onSelect={setOwner} />
             </div>
             <FormControl disabled={owner === ''}>
-              <Checkbox checked={isStarted && owner !== ''} onChange={(event) => setStarted(event.target.checked)} />
+              <Checkbox checked={isToStart} onChange={(event) => setStarted(event.target.checked)} />
               <FormControl.Label>Start the tasks at once</FormControl.Label>
             </FormControl>
             <p className="muted" role="status">

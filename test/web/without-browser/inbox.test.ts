@@ -140,10 +140,21 @@ test('issues are found by title, label and number, and an import says what it sk
   expect(withAll([], open.slice(0, 4))).toEqual([2, 3, 4]);
   expect(withAll([4], open.slice(0, 4))).toEqual([4, 2, 3]);
   expect(withAll([], open)).toHaveLength(50);
-  expect(importedText({ imported: [{ number: 3, taskId: 'task_1' }], skipped: [] })).toBe('1 task created.');
-  expect(importedText({ imported: [], skipped: [{ number: 4, reason: 'Issue 4 is closed.', taskId: null }] })).toBe(
-    'No task was created. Issue 4 is closed.',
+  const imported = [3, 5].map((number) => ({ number, taskId: `task_${number}` }));
+  const texts = [0, 1, 2].flatMap((count) =>
+    [false, true].map((isStarted) => importedText({ imported: imported.slice(0, count), skipped: [] }, isStarted)),
   );
+  expect(texts).toEqual([
+    'No task was created.',
+    'No task was created.',
+    '1 task created.',
+    '1 task created. It is started.',
+    '2 tasks created.',
+    '2 tasks created. They are started.',
+  ]);
+  expect(
+    importedText({ imported: [], skipped: [{ number: 4, reason: 'Issue 4 is closed.', taskId: null }] }, false),
+  ).toBe('No task was created. Issue 4 is closed.');
 });
 
 test('what a test of a repository found is written in sentences', () => {
