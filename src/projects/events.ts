@@ -4,6 +4,7 @@ import type { App } from '../app.ts';
 import { inProject } from '../http/access/access.ts';
 import { type EventStream, follow } from '../http/events.ts';
 import { type Route, route, Timestamp } from '../http/route.ts';
+import { memberTopic } from './member-store.ts';
 
 interface ProjectChange {
   id: number;
@@ -88,8 +89,8 @@ export async function forgetOldEvents(em: EntityManager): Promise<void> {
 const ProjectEvent = z.object({ id: z.string(), status: z.string(), at: Timestamp }).meta({ id: 'ProjectEvent' });
 
 /**
- * Sends a hint for each change of the project's tasks, runs, sprints, plans, automations and chats and of its members' inbox, so that
- * the client loads the changed object again.
+ * Sends a hint for each change of the project's tasks, runs, sprints, plans, automations, chats and members and of its members'
+ * inbox, so that the client loads the changed object again.
  *
  * PostgreSQL assigns the ids of rows before their transactions commit, so a row with a lower id can become visible
  * after one with a higher id. The position in the stream is therefore a transaction number: all changes before it were
@@ -104,6 +105,10 @@ async function sendChanges(app: App, projectId: string, out: EventStream): Promi
   // hears of a reset, so what changes after that is sent.
   if (out.lastEventId === undefined || isReset) sent = await listIds(em, projectId, from);
   if (isReset) out.send({ id: positionAt(from, new Set()), event: 'reset', data: {} });
+  // These have no place in the stream: a client that resumes asks for its role anyway.
+  const stopMembers = app.db.listen(memberTopic(projectId), (change) => {
+    if (change !== undefined) out.send({ event: 'member', data: JSON.parse(change) });
+  });
   out.begin();
   const look = async () => {
     // Rows of unsettled transactions will be read again, so the stream remembers which of them it has sent.
@@ -119,7 +124,11 @@ async function sendChanges(app: App, projectId: string, out: EventStream): Promi
     from = next;
     return false;
   };
-  await follow(out.signal, (hear) => app.db.listen(`project ${projectId}`, hear), look);
+  try {
+    await follow(out.signal, (hear) => app.db.listen(`project ${projectId}`, hear), look);
+  } finally {
+    stopMembers();
+  }
 }
 
 /**
@@ -185,7 +194,7 @@ export const projectEventRoutes: Route[] = [
     reply: [200, ProjectEvent],
     isStream: true,
     streams:
-      'Events `task`, `run`, `sprint`, `plan`, `automation`, `inbox` and `chat` with `{ id, status, at }`. The status of an `automation` is `enabled`, `disabled`, `paused` or `deleted`. `inbox` has the id of a task, and as its status why the task needs a person, or `done`. `chat` has the id of the task or sprint whose chat has a new answer, and `task` or `sprint` as its status. A client can resume with `Last-Event-ID` within an hour; after that, or after 5,000 changes, the first event is `reset`',
+      'Events `task`, `run`, `sprint`, `plan`, `automation`, `inbox`, `chat` and `member` with `{ id, status, at }`. The status of an `automation` is `enabled`, `disabled`, `paused` or `deleted`. `inbox` has the id of a task, and as its status why the task needs a person, or `done`. `chat` has the id of the task or sprint whose chat has a new answer, and `task` or `sprint` as its status. `member` has the id of a user, and as its status the new role, or `removed`; it is not sent again to a client that resumes, and not when GitHub gives or takes a role. A client can resume with `Last-Event-ID` within an hour; after that, or after 5,000 changes, the first event is `reset`',
     stream: (app, { projectId }, out) => sendChanges(app, projectId, out),
     handle: async () => ({ id: '', status: '', at: '' }),
   }),

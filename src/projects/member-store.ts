@@ -18,6 +18,24 @@ export async function insertMember(
   member: { projectId: string; userId: string; role: Role; addedBy: string | null },
 ): Promise<void> {
   await em.insert(Members, member);
+  await tellOfMember(em, member.projectId, member.userId, member.role);
+}
+
+/** The topic of changes of the members of a project. */
+export const memberTopic = (projectId: string) => `members ${projectId}`;
+
+/**
+ * Tells open pages of the project that a member has another role, or none, once the transaction commits. The change is not stored
+ * for clients that reconnect: they load everything again.
+ */
+async function tellOfMember(
+  em: EntityManager,
+  projectId: string,
+  userId: string,
+  status: Role | 'removed',
+): Promise<void> {
+  const change = JSON.stringify({ id: userId, status, at: new Date().toISOString() });
+  await em.query(`select pg_notify('changes', $1)`, [`${memberTopic(projectId)}\n${change}`]);
 }
 
 export async function listMembers(em: EntityManager, projectId: string): Promise<MemberView[]> {
@@ -66,10 +84,12 @@ export async function roleIn(em: EntityManager, projectId: string, userId: strin
 
 export async function setRole(em: EntityManager, projectId: string, userId: string, role: Role): Promise<void> {
   await em.update(Members, { projectId, userId }, { role });
+  await tellOfMember(em, projectId, userId, role);
 }
 
 export async function deleteMember(em: EntityManager, projectId: string, userId: string): Promise<void> {
   await em.delete(Members, { projectId, userId });
+  await tellOfMember(em, projectId, userId, 'removed');
 }
 
 /**

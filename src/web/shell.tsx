@@ -1,5 +1,5 @@
 import { CpuIcon, DeviceDesktopIcon, MoonIcon, ProjectIcon, SunIcon } from '@primer/octicons-react';
-import { ActionList, ActionMenu, Flash, IconButton } from '@primer/react';
+import { ActionList, ActionMenu, Button, Flash, IconButton } from '@primer/react';
 import { useQuery } from '@tanstack/react-query';
 import { useEffect, useRef, useSyncExternalStore } from 'react';
 import { Link, Outlet, useLocation, useNavigationType, useParams } from 'react-router';
@@ -7,13 +7,14 @@ import { Loading, QueryResult } from './display/query-result.tsx';
 import { PersonMark } from './display/status-labels.tsx';
 import { TimeAgo } from './display/times.tsx';
 import { RoleInProject } from './forms/may.tsx';
+import { NotAMember } from './frame/not-found-page.tsx';
 import { notifyError } from './frame/notices.tsx';
 import { forgetPerson } from './frame/personal-storage.ts';
 import { ProjectName, ProjectNav } from './frame/project-nav.tsx';
 import { dismissErrorsBefore, dismissLinksTo } from './frame/shown-notices.ts';
 import { onThemeChange, storedTheme, storeTheme } from './frame/theme.ts';
 import { InboxLink } from './inbox/inbox-link.tsx';
-import { isInaccessible } from './live/errors.ts';
+import { isInaccessible, statusOf } from './live/errors.ts';
 import { useIsOnline } from './live/load-part.ts';
 import { useProjectEvents } from './live/project-events.ts';
 import * as queries from './live/queries.ts';
@@ -28,6 +29,8 @@ export function Shell() {
   useFreshNotices();
   useTopOfNewPage();
   const project = useQuery({ ...queries.project(projectId ?? ''), enabled: projectId !== undefined });
+  // Somebody who was removed from the project sees nothing of it.
+  const shownId = isInaccessible(project.error) ? undefined : projectId;
   return (
     <RoleInProject value={project.data?.role}>
       <a href="#content" className="skip">
@@ -38,10 +41,10 @@ export function Shell() {
           <Link to="/" className="brand">
             <img src="/icon.svg" alt="" width="24" height="24" /> <span className="wide-word">Deckhand</span>
           </Link>
-          {projectId && <ProjectName id={projectId} />}
+          {shownId && <ProjectName id={shownId} />}
           <span className="grow" />
-          {projectId && isOnline && stream.state === 'lost' && <LostStream reason={stream.reason} />}
-          {user.data && <Commands projectId={projectId} />}
+          {shownId && isOnline && stream.state === 'lost' && <LostStream reason={stream.reason} />}
+          {user.data && <Commands projectId={shownId} />}
           {user.data && (
             <Link to="/projects" className="inbox-link">
               <ProjectIcon /> <span className="wide-word">Projects</span>
@@ -55,11 +58,12 @@ export function Shell() {
           {user.data && <InboxLink />}
           <ThemeMenu />
           {user.data && <UserMenu login={user.data.login} avatarUrl={user.data.avatarUrl} />}
+          {!user.data && isInaccessible(user.error) && <Button onClick={signOut}>Sign out</Button>}
         </div>
-        {projectId && <ProjectNav id={projectId} />}
+        {shownId && <ProjectNav id={shownId} />}
       </header>
       <OfflineNote isOnline={isOnline} />
-      {projectId && <GitHubNote projectId={projectId} />}
+      {shownId && <GitHubNote projectId={shownId} />}
       <main id="content" className="page">
         <QueryResult query={user} isPage>
           {() => (stream.state === 'opening' ? <Loading /> : <PageOfProject projectId={projectId} />)}
@@ -124,6 +128,7 @@ function useFreshNotices(): void {
 function PageOfProject({ projectId }: { projectId: string | undefined }) {
   const project = useQuery({ ...queries.project(projectId ?? ''), enabled: projectId !== undefined });
   if (projectId === undefined || !isInaccessible(project.error)) return <Outlet />;
+  if (statusOf(project.error) === 403) return <NotAMember wasMember={project.data !== undefined} />;
   return (
     <QueryResult query={project} isPage>
       {() => null}

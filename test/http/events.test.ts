@@ -27,6 +27,22 @@ test('a change of the project is reported, and missed changes after reconnecting
   await again.stop();
 });
 
+test('a stream tells who became a member, who has another role and who was removed', async () => {
+  const stream = await listen(`/projects/${project}/events`);
+  const { userId } = (await call('POST', `/projects/${project}/members`, { login: 'newcomer', role: 'viewer' })).body;
+  await call('PATCH', `/projects/${project}/members/${userId}`, { role: 'admin' });
+  // What is refused changes nothing.
+  await call('PATCH', `/projects/${project}/members/${userId}`, { role: 'emperor' });
+  await call('DELETE', `/projects/${project}/members/${userId}`);
+  await until('the removal', async () => named(stream.heard, 'member').length === 3);
+  expect(named(stream.heard, 'member').map(({ data }) => data)).toEqual(
+    ['viewer', 'admin', 'removed'].map((status) => ({ id: userId, status, at: expect.stringMatching(/Z$/) })),
+  );
+  // A client that resumes after it does not take the id of it for a position.
+  expect(named(stream.heard, 'member').map(({ id }) => id)).toEqual([undefined, undefined, undefined]);
+  await stream.stop();
+});
+
 test('a stream begins only when it misses no later change', async () => {
   let opening: ReturnType<typeof listen> | undefined;
   let isOpen = false;

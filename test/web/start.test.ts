@@ -1,7 +1,7 @@
 import type { Locator } from 'playwright-core';
 import { settled } from '../../demo/browser.ts';
 import { until } from '../../demo/real-service.ts';
-import { inBrowser, loaded, openDashboard, openOther, visit } from '../support/browser.ts';
+import { complaints, inBrowser, loaded, openDashboard, openOther, visit } from '../support/browser.ts';
 import { handsOf, repo } from '../support/face.ts';
 import { inspect, type Seen } from './inspect.ts';
 
@@ -320,6 +320,46 @@ inBrowser('a viewer is offered nothing that would be refused, and is told who ma
   await choice.filter({ hasText: 'Member' }).click();
   await page.getByText('stranger’s role is now Member').waitFor();
   await page.getByRole('button', { name: 'Role of stranger: Member' }).waitFor();
+});
+
+inBrowser('open pages notice that a person has another role, or is no member any more', async () => {
+  const create = (name: string) => api<{ id: string }>('POST', '/projects', { name });
+  const [project, kept] = [await create('Left'), await create('Kept')];
+  await api('POST', `/projects/${kept.id}/members`, { login: 'stranger', role: 'viewer' });
+  const members = `/projects/${project.id}/members`;
+  const { userId } = await api<{ userId: string }>('POST', members, { login: 'stranger', role: 'viewer' });
+  const other = await openOther(world, 'stranger');
+  await other.goto(`${world.service.url}/projects/${project.id}?new=one`);
+  await other.getByText('The tasks of the project appear here.').waitFor();
+  await other.waitForURL((url) => url.search === '');
+  await api('PATCH', `${members}/${userId}`, { role: 'member' });
+  const newTask = other.locator('.page-head').getByRole('button', { name: 'New task' });
+  await newTask.waitFor();
+  expect(await other.getByRole('dialog').count()).toBe(0);
+  // No event tells of this. What the service refuses does.
+  await world.sql(`update members set role = 'viewer' where user_id = $1 and project_id = $2`, [userId, project.id]);
+  await newTask.click();
+  await other.getByRole('dialog').getByLabel('Title').fill('Refused');
+  await other.getByRole('dialog').getByRole('button', { name: 'Create task', exact: true }).click();
+  await newTask.waitFor({ state: 'detached' });
+  await other.waitForURL((url) => url.search === '');
+  await api('DELETE', `${members}/${userId}`);
+  await other.getByRole('heading', { name: 'You are no longer a member of this project' }).waitFor();
+  expect(await other.getByRole('navigation', { name: 'Project' }).count()).toBe(0);
+  await other.getByRole('button', { name: 'Signed in as stranger' }).waitFor();
+  await other.reload();
+  await other.getByRole('heading', { name: 'You are not a member of this project' }).waitFor();
+  await other.getByRole('link', { name: 'Your projects' }).click();
+  await other.waitForURL('**/projects');
+  // Somebody whom the service does not admit any more can still sign out.
+  await world.sql('delete from members where user_id = $1', [userId]);
+  await other.reload();
+  await other.getByText('This service is for members of its projects').first().waitFor();
+  await other.getByRole('button', { name: 'Sign out' }).click();
+  await other.waitForURL('**/login');
+  await other.context().close();
+  // Chromium logs refused requests to the console, which a page cannot prevent.
+  complaints.splice(0, complaints.length, ...complaints.filter((text) => !text.includes('status of 403')));
 });
 
 inBrowser('on a phone, what can be done with a row stays in its line, in one menu if it is much', async () => {

@@ -210,7 +210,7 @@ inBrowser('a message tells people that they are not members or not signed in', a
   await go('/projects', stranger);
   await stranger.getByText('No projects yet').waitFor();
   await go(base, stranger);
-  await stranger.getByText(`User is not a member of project ${world.project.id}`).first().waitFor();
+  await stranger.getByRole('heading', { name: 'You are not a member of this project' }).waitFor();
   await stranger.context().close();
   // Chromium logs refused requests to the console, which a page cannot prevent.
   complaints.splice(0, complaints.length, ...complaints.filter((text) => !text.includes('status of 403')));

@@ -6,7 +6,7 @@ import type { AgentEntry, AgentHealth, Spend } from '../api.ts';
 import { formatCost } from '../display/formats.ts';
 import { sentenceCase } from '../display/names.ts';
 import { Loading, QueryResult } from '../display/query-result.tsx';
-import { May } from '../forms/may.tsx';
+import { May, useMay, useNewParam } from '../forms/may.tsx';
 import { PageHeader, usePageTitle } from '../frame/page-header.tsx';
 import { lazyPart } from '../live/load-part.ts';
 import * as queries from '../live/queries.ts';
@@ -22,6 +22,8 @@ export function AgentsPage() {
   const { projectId = '' } = useParams();
   const [searchParams, setSearchParams] = useSearchParams();
   const query = useQuery(queries.agentsOf(projectId));
+  const mayCreate = useMay('member');
+  useNewParam(mayCreate);
   const chosen = (searchParams.get('compare') ?? '').split(',').filter((id) => id !== '');
   const choose = (ids: string[]) => setSearchParams(ids.length === 0 ? {} : { compare: ids.join() }, { replace: true });
   const [first, second] = chosen;
@@ -45,7 +47,7 @@ export function AgentsPage() {
           <TwoAgents projectId={projectId} ids={[first, second]} />
         </Suspense>
       )}
-      {searchParams.get('new') !== null && <AgentFormDialog onClose={() => setSearchParams({})} />}
+      {mayCreate && searchParams.get('new') !== null && <AgentFormDialog onClose={() => setSearchParams({})} />}
     </div>
   );
 }

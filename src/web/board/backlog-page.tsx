@@ -7,7 +7,7 @@ import { plural } from '../display/formats.ts';
 import { QueryResult } from '../display/query-result.tsx';
 import { EmptyState } from '../display/sections.tsx';
 import { FailureLabel, TaskStatus } from '../display/status-labels.tsx';
-import { May, useMay } from '../forms/may.tsx';
+import { May, useMay, useNewParam } from '../forms/may.tsx';
 import { SelectField } from '../forms/select-field.tsx';
 import { notify, notifyError } from '../frame/notices.tsx';
 import { PageHeader, usePageTitle } from '../frame/page-header.tsx';
@@ -30,6 +30,7 @@ export function BacklogPage() {
   const [searchParams, setSearchParams] = useSearchParams();
   const query = useQuery(queries.tasks(projectId));
   const mayCreate = useMay('member');
+  useNewParam(mayCreate);
   return (
     <div className="narrow">
       <PageHeader title="Backlog">

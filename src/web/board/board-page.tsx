@@ -5,7 +5,7 @@ import { Suspense, useRef } from 'react';
 import { Link, useParams } from 'react-router';
 import { QueryResult } from '../display/query-result.tsx';
 import { EmptyState } from '../display/sections.tsx';
-import { May, useMay } from '../forms/may.tsx';
+import { May, useMay, useNewParam } from '../forms/may.tsx';
 import { PageHeader, usePageTitle } from '../frame/page-header.tsx';
 import { useShortcuts } from '../keys/shortcuts.ts';
 import { lazyPart } from '../live/load-part.ts';
@@ -30,6 +30,7 @@ export function BoardPage() {
   const { searchParams, setParam, searchText, setQuery } = filters;
   const searchField = useRef<HTMLInputElement>(null);
   const mayCreate = useMay('member');
+  useNewParam(mayCreate);
   const isCreating = mayCreate && searchParams.get('new') !== null;
   useShortcuts({
     search: () => searchField.current?.focus(),

@@ -1,4 +1,5 @@
-import { createContext, type ReactNode, useContext } from 'react';
+import { createContext, type ReactNode, useContext, useEffect } from 'react';
+import { useSearchParams } from 'react-router';
 import { hasRole, type Role } from '../../domain/agent.ts';
 
 /** The role of the signed-in person in the project of the page; undefined outside of projects, and until it is known. */
@@ -18,4 +19,23 @@ export function May(props: { role?: Role; otherwise?: string; children: ReactNod
   const { role = 'member', otherwise, children } = props;
   if (useMay(role)) return children;
   return otherwise === undefined ? null : <p className="muted">{otherwise}</p>;
+}
+
+/**
+ * Removes `new`, which opens a dialog, from the address if the person may create nothing. Otherwise the dialog would open
+ * by itself once they may.
+ */
+export function useNewParam(mayCreate: boolean): void {
+  const [searchParams, setSearchParams] = useSearchParams();
+  const isLeftOver = !mayCreate && searchParams.has('new');
+  useEffect(() => {
+    if (!isLeftOver) return;
+    setSearchParams(
+      (params) => {
+        params.delete('new');
+        return params;
+      },
+      { replace: true },
+    );
+  }, [isLeftOver, setSearchParams]);
 }

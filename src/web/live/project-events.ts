@@ -120,6 +120,11 @@ export function followProject(
         void client.invalidateQueries({ queryKey: queries.wizards(projectId).queryKey });
         void client.invalidateQueries({ queryKey: queries.wizard(projectId, id).queryKey });
       },
+      // Their roles, and perhaps the role of the person who looks.
+      member: () => {
+        void client.invalidateQueries({ queryKey: queries.members(projectId).queryKey });
+        void client.invalidateQueries({ queryKey: queries.project(projectId).queryKey });
+      },
       automation: () => void client.invalidateQueries({ queryKey: queries.automations(projectId).queryKey }),
       reset: () => void client.invalidateQueries(),
     },

@@ -32,7 +32,12 @@ function signInAgain(error: unknown): void {
 }
 
 client.getQueryCache().subscribe(({ query }) => signInAgain(query.state.error));
-client.getMutationCache().subscribe(({ mutation }) => signInAgain(mutation?.state.error));
+client.getMutationCache().subscribe(({ type, mutation }) => {
+  signInAgain(mutation?.state.error);
+  // The person may have another role now, for example because GitHub took it back. What the page offers depends on it.
+  if (type === 'updated' && statusOf(mutation.state.error) === 403)
+    void client.invalidateQueries({ queryKey: ['project'] });
+});
 
 /** Fetches the task of a page before it is opened. */
 export function prefetchTask(pathname: string): void {

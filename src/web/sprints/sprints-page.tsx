@@ -7,7 +7,7 @@ import { Loading, QueryResult } from '../display/query-result.tsx';
 import { EmptyState, Section } from '../display/sections.tsx';
 import { SprintStatus } from '../display/status-labels.tsx';
 import { Day } from '../display/times.tsx';
-import { May, useMay } from '../forms/may.tsx';
+import { May, useMay, useNewParam } from '../forms/may.tsx';
 import { PageHeader, usePageTitle } from '../frame/page-header.tsx';
 import { lazyPart } from '../live/load-part.ts';
 import * as queries from '../live/queries.ts';
@@ -25,6 +25,7 @@ export function SprintsPage() {
   const [searchParams, setSearchParams] = useSearchParams();
   const query = useQuery(queries.sprints(projectId));
   const mayCreate = useMay('member');
+  useNewParam(mayCreate);
   return (
     <div className="narrow stack">
       <PageHeader title="Sprints">
