@@ -177,8 +177,15 @@ inBrowser(
     await log().getByText('Now I make change 4.').waitFor();
     await status.getByText('Thinking…').waitFor();
     await page.getByText('$2.00').waitFor();
+    await page.setViewportSize({ width: 390, height: 844 });
     await page.getByLabel('Message the agent').fill('Use tabs.');
     await page.getByRole('button', { name: 'Send' }).click();
+    // On a phone, the notice covers neither the field nor the buttons below it.
+    await page.getByText('The agent reads this before its next turn').waitFor();
+    const [notices, steering] = [page.locator('.notices'), page.locator('.run-steering')];
+    const [notice, controls] = [await notices.boundingBox(), await steering.boundingBox()];
+    expect((notice?.y ?? 0) + (notice?.height ?? 0)).toBeLessThan(controls?.y ?? 0);
+    await page.setViewportSize({ width: 1280, height: 800 });
     await log().getByText('mona said: Use tabs.').waitFor();
     // The field has the focus, because the button that had it is disabled now.
     await page.getByLabel('Message the agent').and(page.locator(':focus')).waitFor();
