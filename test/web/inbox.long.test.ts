@@ -105,9 +105,13 @@ inBrowser(
       return id;
     };
     const plan = await waiting('plan');
+    const message = page.getByLabel('Message the agent');
+    await message.waitFor();
     await page.getByRole('button', { name: 'Approve plan' }).click();
     await isNoted(plan, 'mona approved the plan');
     const question = await waiting('question', ['red', 'blue']);
+    // A message would not answer the question.
+    expect(await message.count()).toBe(0);
     await page.getByRole('button', { name: 'blue' }).click();
     await isNoted(question, 'mona answered: blue');
     const paused = await waiting('paused');

@@ -145,7 +145,13 @@ const Steering = memo(function Steering({ task, isLive }: { task: Task; isLive: 
   const isBusy = isPending || isStopping;
   return (
     <div className="run-steering">
-      <MessageForm taskId={task.id} isLive={isLive} isBusy={isBusy} onSend={say} />
+      <MessageForm
+        taskId={task.id}
+        isLive={isLive}
+        isAsking={task.attention?.reason === 'question'}
+        isBusy={isBusy}
+        onSend={say}
+      />
       {isLive && (
         <div className="row wrap-row">
           {task.attention === null && (

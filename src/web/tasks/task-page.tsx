@@ -139,7 +139,13 @@ function CurrentRun({ task }: { task: Task }) {
         </>
       )}
       <May>
-        <MessageForm taskId={task.id} isLive={isLive} isBusy={isPending} onSend={say} />
+        <MessageForm
+          taskId={task.id}
+          isLive={isLive}
+          isAsking={task.attention?.reason === 'question'}
+          isBusy={isPending}
+          onSend={say}
+        />
       </May>
     </section>
   );

@@ -5,19 +5,20 @@ import { useDraft } from '../../forms/use-draft.ts';
 
 /**
  * Lets people write to the agent of an unfinished run. When the run ends first, a text that was not sent stays in the field,
- * and an empty form disappears.
+ * and an empty form disappears. So it does while a question waits, because a message would not answer it.
  */
 export function MessageForm(props: {
   taskId: string;
   isLive: boolean;
+  isAsking: boolean;
   isBusy: boolean;
   onSend(text: string): Promise<unknown>;
 }) {
-  const { taskId, isLive, isBusy, onSend } = props;
+  const { taskId, isLive, isAsking, isBusy, onSend } = props;
   const draft = useDraft(`message ${taskId}`, '');
   const field = useRef<HTMLTextAreaElement>(null);
   const text = draft.value.trim();
-  if (!isLive && text === '') return null;
+  if ((!isLive || isAsking) && text === '') return null;
   const onSubmit = (event: FormEvent) => {
     event.preventDefault();
     // The text stays in the field until the service has it.

@@ -32,8 +32,8 @@ export function useSteering(task: api.Task): Steering {
 /** Says when the agent of a task reads a message. */
 function readText({ attention }: Pick<api.Task, 'attention'>): string {
   if (attention === null) return 'The agent reads this before its next turn';
-  const isForPeople = ['plan', 'question', 'push'].includes(attention.reason);
-  return `The agent reads this when it goes on.${isForPeople ? ' It still waits for your decision.' : ''}`;
+  const needed = { plan: 'decision', push: 'decision', question: 'answer' }[attention.reason as string];
+  return `The agent reads this when it goes on.${needed === undefined ? '' : ` It still waits for your ${needed}.`}`;
 }
 
 /** Returns what people can do while a run of a task is not finished: write to its agent, and pause the run. */
