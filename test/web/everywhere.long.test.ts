@@ -146,7 +146,7 @@ inBrowser('what was changed in a form survives Escape and a reload, and hides no
   expect(await dialog.getByLabel('Description').inputValue()).toBe('Half a');
   await dialog.getByRole('button', { name: 'Remove Comes first' }).waitFor();
   await dialog.getByLabel('Description').fill('Half a sentence.');
-  await dialog.getByRole('button', { name: 'Save changes' }).click();
+  await page.keyboard.press('Control+Enter');
   await dialog.waitFor({ state: 'detached' });
   expect(await world.get(`/tasks/${id}`)).toMatchObject({
     title: 'Renamed by others',

@@ -48,11 +48,15 @@ export function submitOnce<T, E>(mutation: Mutation<T, E>, isValid: () => boolea
   };
 }
 
-/** Submits the form of a field when Ctrl+Enter or Cmd+Enter is pressed in it. */
-export function submitOnCtrlEnter(event: KeyboardEvent<HTMLInputElement | HTMLTextAreaElement>): void {
+/** Submits a form, or the form of a field, when Ctrl+Enter or Cmd+Enter is pressed in it. */
+export function submitOnCtrlEnter(
+  event: KeyboardEvent<HTMLInputElement | HTMLTextAreaElement | HTMLFormElement>,
+): void {
   if (event.key !== 'Enter' || !(event.ctrlKey || event.metaKey)) return;
   event.preventDefault();
-  event.currentTarget.form?.requestSubmit();
+  const { currentTarget } = event;
+  const form: HTMLFormElement | null = currentTarget.tagName === 'FORM' ? currentTarget : currentTarget.form;
+  form?.requestSubmit();
 }
 
 /** Returns the fields that differ. Sending only these avoids overwriting what others changed at the same time. */

@@ -7,7 +7,7 @@ import { changedTaskBudget, taskBudgetTexts } from '../../forms/budgets.ts';
 import { FormButtons, FormDialog, TitleField } from '../../forms/form-dialog.tsx';
 import { SearchPicker } from '../../forms/search-picker.tsx';
 import { SelectField } from '../../forms/select-field.tsx';
-import { changedFields, submitOnce } from '../../forms/submit.ts';
+import { changedFields, submitOnCtrlEnter, submitOnce } from '../../forms/submit.ts';
 import { useFormDraft } from '../../forms/use-draft.ts';
 import { usePaused } from '../../forms/use-paused.ts';
 import { errorMessage } from '../../live/errors.ts';
@@ -68,7 +68,7 @@ export function EditTaskDialog({ task: currentTask, onClose }: { task: api.Task;
   });
   return (
     <FormDialog title="Edit task" onClose={onClose} width="xlarge">
-      <form className="stack" onSubmit={submitOnce(save)}>
+      <form className="stack" onSubmit={submitOnce(save)} onKeyDown={submitOnCtrlEnter}>
         {save.error && <Flash variant="danger">{errorMessage(save.error)}</Flash>}
         <TitleAndDescription task={task} fields={fields} set={set} />
         <Assignment task={task} fields={fields} set={set} />
