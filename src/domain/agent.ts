@@ -142,7 +142,7 @@ export const improvements: Partial<Record<FailureCategory, { area: string; sugge
   },
   gave_up: {
     area: 'task description',
-    suggestion: 'Give more context in task descriptions. The agent gave up because it was missing.',
+    suggestion: 'Give more context in task descriptions. The agent gave up because it did not know enough.',
   },
   no_changes: {
     area: 'initiative',

@@ -4,7 +4,7 @@ import { useState } from 'react';
 import { useNavigate } from 'react-router';
 import * as api from '../api.ts';
 import { sentenceCase } from '../display/names.ts';
-import { May } from '../forms/may.tsx';
+import { May, useMay } from '../forms/may.tsx';
 import { notify, notifyError } from '../frame/notices.tsx';
 import * as queries from '../live/queries.ts';
 import { refetchAgents } from '../live/refetch-changes.ts';
@@ -26,6 +26,7 @@ export function AgentHeader({ projectId, agent }: { projectId: string; agent: ap
     },
     onError: notifyError,
   });
+  const mayReset = useMay('member');
   const own = health.data?.find((h) => h.agentId === agent.id);
   return (
     <>
@@ -49,7 +50,7 @@ export function AgentHeader({ projectId, agent }: { projectId: string; agent: ap
       {own !== undefined && own.status !== 'healthy' && (
         <Flash variant="warning" className="row wrap-row">
           <span className="long-text">
-            {healthReason(own)} {resetText}
+            {healthReason(own)} {mayReset && resetText}
           </span>
           <May>
             <Button loading={reset.isPending} onClick={() => reset.mutate()}>

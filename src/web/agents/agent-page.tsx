@@ -79,7 +79,7 @@ function Performance({ agentId }: { agentId: string }) {
                 'Tasks done': metrics.completedTasks,
                 'Tasks whose last run failed': metrics.failedTasks,
                 'Success rate of tasks': successText(metrics),
-                'Average completion time': completionText(metrics),
+                'Average time from start to done': completionText(metrics),
                 'Pull requests': metrics.prsCreated,
                 'Lines merged': formatNumber(metrics.linesOfCodeWritten),
               }}

@@ -11,13 +11,13 @@ export function healthReason({ consecutiveFailures }: Pick<AgentHealth, 'consecu
   return `This agent has had ${plural(consecutiveFailures, 'consecutive failure')}.`;
 }
 
-/** Says what the button that resets the health of an agent does. */
+/** Says what the button that resets the health of an agent does, to people who have it. */
 export const resetText =
   'Reset health when the cause is fixed: failures are counted from zero, and other workers take over runs whose worker was lost. The figures below stay as they are.';
 
 type Figures = Pick<AgentPerformance['metrics'], 'completedTasks' | 'averageCompletionTime'>;
 
-/** Says how long the tasks of an agent take on average. The service says `1h 4m`, and `0h 0m` before the first task. */
+/** Says how long it takes on average from the start of a task until it is done, with what it waits for people. The service says `1h 4m`, and `0h 0m` before the first task. */
 export function completionText({ completedTasks, averageCompletionTime }: Figures): string {
   if (completedTasks === 0) return '–';
   const [hours, minutes] = averageCompletionTime.split(' ').map((part) => Number.parseInt(part, 10));

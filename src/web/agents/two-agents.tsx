@@ -73,7 +73,7 @@ function Columns({ projectId, agents: [a, b] }: { projectId: string; agents: [Ag
             {figure('Success rate', successText)}
             {figure('Tasks done', ({ completedTasks }) => completedTasks)}
             {figure('Tasks whose last run failed', ({ failedTasks }) => failedTasks)}
-            {figure('Average completion time', completionText)}
+            {figure('Average time from start to done', completionText)}
             {row(`Cost, last ${costDays} days`, cost)}
             {figure('Pull requests', ({ prsCreated }) => prsCreated)}
             {figure('Lines merged', ({ linesOfCodeWritten }) => formatNumber(linesOfCodeWritten))}

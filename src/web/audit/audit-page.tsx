@@ -100,7 +100,7 @@ function AuditItem({ record, named, onlyObject }: Given) {
   return (
     <li className="list-item">
       <span className="grow audit-entry" title={action}>
-        <span className="strong">{actor?.login ?? 'Deckhand'}</span> {actionPhrase(action)}{' '}
+        <span className="strong">{actor?.login ?? 'Deckhand'}</span> {actionPhrase(action, detail)}{' '}
         <WithNames text={object.id} named={named} />{' '}
         <IconButton
           icon={FilterIcon}

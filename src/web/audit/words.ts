@@ -57,7 +57,7 @@ export const actionPhrases: Record<string, string> = {
   'sprint.update': 'edited the sprint',
   'task.add_subtask': 'added a subtask to',
   'task.answer': 'answered the question of',
-  'task.approve': 'approved the plan or change of',
+  'task.approve': 'approved what waited in',
   'task.cancel': 'cancelled the run of',
   'task.chat': 'asked the agent about',
   'task.close': 'noted a closed pull request of',
@@ -127,8 +127,14 @@ export const typeNames: Record<string, string> = {
   reconciliation: 'Reconciliations',
 };
 
+/** What an approval did, by what the run waited for. */
+const approvals: Record<string, string> = { plan: 'approved the plan of', push: 'approved the change of' };
+
 /** Returns what an action did. One that a newer version of the service has recorded is shown as it is. */
-export const actionPhrase = (action: string): string => actionPhrases[action] ?? action;
+export function actionPhrase(action: string, { attention = [] }: Record<string, unknown[]>): string {
+  const approval = action === 'task.approve' ? approvals[String(attention[0])] : undefined;
+  return approval ?? actionPhrases[action] ?? action;
+}
 
 /** Words that differ from the names of their fields. */
 const fields: Record<string, string> = {

@@ -4,6 +4,7 @@ import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { Link, useParams } from 'react-router';
 import { QueryResult } from '../display/query-result.tsx';
 import { EmptyState } from '../display/sections.tsx';
+import { useMay } from '../forms/may.tsx';
 import { PageHeader, usePageTitle } from '../frame/page-header.tsx';
 import * as queries from '../live/queries.ts';
 import { SessionTable } from './session-table.tsx';
@@ -25,6 +26,7 @@ export function RunsPage() {
 
 function ActiveRuns({ projectId }: { projectId: string }) {
   const query = useQuery(queries.sessions(projectId));
+  const mayStart = useMay('member');
   return (
     <section aria-label="Active">
       <Heading as="h2" variant="small" className="section-title">
@@ -33,7 +35,7 @@ function ActiveRuns({ projectId }: { projectId: string }) {
       <QueryResult query={query} rows={2}>
         {(sessions) =>
           sessions.length === 0 ? (
-            <p className="muted">No active runs. Start a task to see its run here.</p>
+            <p className="muted">No active runs.{mayStart && ' Start a task to see its run here.'}</p>
           ) : (
             <SessionTable label="Active runs" sessions={sessions} />
           )

@@ -5,6 +5,7 @@ import type { Spend } from '../api.ts';
 import { formatCost, formatNumber } from '../display/formats.ts';
 import { Loading, QueryResult } from '../display/query-result.tsx';
 import { EmptyState, FactList, Section } from '../display/sections.tsx';
+import { useMay } from '../forms/may.tsx';
 import { PageHeader, usePageTitle } from '../frame/page-header.tsx';
 import { lazyPart } from '../live/load-part.ts';
 import * as queries from '../live/queries.ts';
@@ -39,6 +40,7 @@ export function SpendPage() {
 function SpendView({ projectId, spend }: { projectId: string; spend: Spend }) {
   const { days, agents, total, budget } = spend;
   const { name } = useGrouping();
+  const maySet = useMay('admin');
   const today = days.at(-1)?.costUsd ?? 0;
   const share = Math.round((100 * today) / budget.dayCostUsd);
   return (
@@ -59,7 +61,7 @@ function SpendView({ projectId, spend }: { projectId: string; spend: Spend }) {
             </>
           ) : (
             <>
-              The daily budget is the limit of this service. You can set a lower one in the{' '}
+              The daily budget is the limit of this service. {maySet ? 'You' : 'Admins'} can set a lower one in the{' '}
               <Link to={`/projects/${projectId}/settings`}>project settings</Link>.
             </>
           )}{' '}

@@ -101,7 +101,7 @@ function useTrialForm(props: FormProps) {
 }
 
 function TryForm(props: FormProps) {
-  const { projectId, agent, systemPrompt, onAgent, onClose, repositories } = props;
+  const { projectId, agent, against, systemPrompt, onAgent, onClose, repositories } = props;
   const { chosen, set, items, budget, costUsd, estimate, start } = useTrialForm(props);
   const agents = useQuery(queries.agentsOf(projectId));
   const hasItems = estimate.data !== undefined && estimate.data.items > 0;
@@ -112,8 +112,9 @@ function TryForm(props: FormProps) {
     >
       {start.error && <Flash variant="danger">{errorMessage(start.error)}</Flash>}
       <p className="muted">
-        The agent makes earlier changes of the repository again, each from the commit before it. Hidden tests of the
-        real change decide whether it succeeded. Nothing is pushed.
+        {against === undefined ? 'The agent makes' : 'The agents make'} earlier changes of the repository again, each
+        from the commit before it. Hidden tests of the real change decide whether each attempt succeeded. Nothing is
+        pushed.
       </p>
       <SelectField
         label="Repository"

@@ -7,7 +7,7 @@ import {
   partsOf,
   shownValue,
 } from '../../../src/web/audit/record-texts.ts';
-import { fieldName } from '../../../src/web/audit/words.ts';
+import { actionPhrase, fieldName } from '../../../src/web/audit/words.ts';
 
 // How the audit log finds the names of what its records are about.
 
@@ -60,6 +60,14 @@ test('budgets are said in words', () => {
 test('an empty field of something new is not shown as a change', () => {
   const detail = { owner: [null, null], description: [null, ''], title: [null, 'New'] };
   expect(changesIn(detail).map(([field]) => field)).toEqual(['title']);
+});
+
+test('an approval says what was approved, if its record says it', () => {
+  expect(actionPhrase('task.approve', { attention: ['plan', null] })).toBe('approved the plan of');
+  expect(actionPhrase('task.approve', { attention: ['push', null] })).toBe('approved the change of');
+  expect(actionPhrase('task.approve', {})).toBe('approved what waited in');
+  expect(actionPhrase('task.answer', { attention: ['question', null] })).toBe('answered the question of');
+  expect(actionPhrase('task.levitate', {})).toBe('task.levitate');
 });
 
 test('fields have names in words, and that of a view stays as somebody wrote it', () => {
