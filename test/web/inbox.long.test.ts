@@ -174,7 +174,9 @@ inBrowser(
 
     const push = await addWaiting('push', [], 'Waits: push');
     await act('Waits: push', 'Request changes').click();
-    await dialog.getByLabel('What should change?').fill('Use tabs.');
+    await dialog.getByRole('button', { name: 'Request changes' }).click();
+    await dialog.getByText('Say what should change.').waitFor();
+    await dialog.getByLabel('What should change?').and(page.locator(':focus')).fill('Use tabs.');
     await dialog.getByRole('button', { name: 'Request changes' }).click();
     await page.getByText('Requested changes: Waits: push').waitFor();
     await isNoted(push, 'mona asked for another change: Use tabs.');

@@ -39,9 +39,10 @@ export function RequestChangesDialog(props: {
   const decided = useOvertaken(task.id);
   // The request changes the task, too.
   const overtaken = isBusy ? undefined : decided;
-  const submit = async (event: FormEvent) => {
+  const submit = async (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault();
     setSubmitted(true);
+    if (problem !== undefined) event.currentTarget.querySelector('textarea')?.focus();
     if (problem !== undefined || isBusy || overtaken !== undefined) return;
     setBusy(true);
     try {
