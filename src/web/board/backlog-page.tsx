@@ -82,6 +82,7 @@ function BacklogList({ projectId, tasks }: { projectId: string; tasks: api.TaskC
             <May>
               <input
                 type="checkbox"
+                className="plain-check"
                 aria-label={`Select ${task.title.slice(0, 60)}`}
                 checked={selected.includes(task.id)}
                 onChange={() => toggle(task.id)}

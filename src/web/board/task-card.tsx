@@ -52,7 +52,7 @@ export const TaskCard = memo(function TaskCard(props: Props) {
         <May>
           <input
             type="checkbox"
-            className="card-check"
+            className="card-check plain-check"
             aria-label={`Select ${task.title.slice(0, 60)}`}
             checked={isSelected}
             onChange={() => onToggle(task.id)}

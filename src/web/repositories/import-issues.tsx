@@ -158,6 +158,7 @@ function IssueItem(props: { issue: api.OpenIssue; isChosen: boolean; onToggle():
       <input
         id={id}
         type="checkbox"
+        className="plain-check"
         aria-label={`Choose issue ${number}: ${title.slice(0, 60)}`}
         checked={isChosen}
         disabled={taskId !== null}
