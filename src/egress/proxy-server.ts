@@ -12,7 +12,6 @@ import type { Socket } from 'node:net';
 import { pipeline } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { bodyOf, TooManyChunks } from '../host/answer-body.ts';
-import { endNow } from '../host/end-now.ts';
 import {
   authorizationFor,
   connectTo,
@@ -178,7 +177,7 @@ export function proxyServer(gate: Gate, connect: Connect, given: Partial<typeof 
       if (pieces > limits.pieces) closeForAWhile();
     });
     const waiting = (pending.get(req.socket) ?? 0) + 1;
-    if (waiting > limits.pipelined) return endNow(req.socket);
+    if (waiting > limits.pipelined) return void req.socket.destroy();
     pending.set(req.socket, waiting);
     res.once('close', () => pending.set(req.socket, (pending.get(req.socket) ?? 1) - 1));
     if (!(await turn()) || req.socket.destroyed) return void req.socket.destroy();
