@@ -102,6 +102,7 @@ interface Job<N extends JobName> extends JobPolicy {
 
 const idIn = (key: string) => `$2::jsonb ->> '${key}'`;
 
+/** SQL: the project, installation or user that a job is about, by its payload $2. */
 const ownerOf = `coalesce(${idIn('account')}, ${idIn('projectId')},
   (select project_id from tasks where id = ${idIn('taskId')}),
   (select project_id from repositories where id = ${idIn('repositoryId')}),

@@ -11,7 +11,7 @@ import {
 import type { Socket } from 'node:net';
 import { pipeline } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { bodyOf, TooManyChunks } from '../host/answer-body.ts';
+import { bodyOf, EndlessPreface, TooManyChunks, whenUnanswered } from '../host/strangers.ts';
 import {
   authorizationFor,
   connectTo,
@@ -20,7 +20,6 @@ import {
   refusedByProxy,
   requestThrough,
 } from '../host/through-proxy.ts';
-import { EndlessPreface, whenUnanswered } from '../host/unanswered.ts';
 import { type Hello, maxPeekedBytes, readHello } from './client-hello.ts';
 import { type Connect, type Denial, dial, type Gate, pinnedTo, type Way } from './dial.ts';
 import { connectTarget, type Target, urlTarget } from './host-names.ts';
@@ -174,7 +173,7 @@ export function proxyServer(gate: Gate, connect: Connect, given: Partial<typeof 
     let pieces = 0;
     req.on('data', () => {
       pieces += 1;
-      if (pieces > limits.pieces) closeForAWhile();
+      if (pieces === limits.pieces) closeForAWhile();
     });
     const waiting = (pending.get(req.socket) ?? 0) + 1;
     if (waiting > limits.pipelined) return void req.socket.destroy();
@@ -246,12 +245,17 @@ async function forward(
       : { host, port: 80, path, lookup: pinnedTo(verdict.addresses) };
   gate.reached(target);
   const sent = request({ ...where, agent: agentOf(verdict), method: req.method, headers, timeout: silenceMs });
+  // A command and a host that work together would do it again at once.
+  const cut = ({ message }: Error) => {
+    gate.refuse(target, `${message}, so all connections of the run were closed for a while`);
+    closeForAWhile();
+  };
   sent.once('timeout', () => sent.destroy(new Error(`no answer within ${silenceMs / 1000} s`)));
   sent.once('response', (answer) => {
     try {
       // The credentials are the service's, so this is not for the command to answer.
       if (proxy !== undefined && answer.statusCode === 407) throw refusedByProxy(proxy, 407, host);
-      passOn(answer, res, closeForAWhile);
+      passOn(answer, res, cut);
     } catch (error) {
       // Otherwise a status below 100, for example.
       sent.destroy(error instanceof ProxyFailed ? error : new Error('bad answer'));
@@ -259,8 +263,7 @@ async function forward(
   });
   let why = 'bad answer';
   sent.once('error', (error: NodeJS.ErrnoException) => {
-    // A command and a host that work together would do it again at once.
-    if (error instanceof EndlessPreface) closeForAWhile();
+    if (error instanceof EndlessPreface) cut(error);
     const failure = proxy === undefined ? error : explained(error, proxy, host);
     why = (failure as NodeJS.ErrnoException).code ?? failure.message;
   });
@@ -292,12 +295,12 @@ function problemOf({ method = '', headers, headersDistinct }: IncomingMessage, t
   return isSame ? undefined : 'the Host header must name the same host';
 }
 
-function passOn(answer: IncomingMessage, res: ServerResponse, closeForAWhile: () => void): void {
+function passOn(answer: IncomingMessage, res: ServerResponse, cut: (error: Error) => void): void {
   const { 'content-length': length, ...headers } = answer.headers;
   const framing = length === undefined ? {} : { 'content-length': length };
   res.writeHead(answer.statusCode ?? 502, { ...endToEnd(headers), ...framing });
   pipeline(bodyOf(answer), res, (error) => {
-    if (error instanceof TooManyChunks) closeForAWhile();
+    if (error instanceof TooManyChunks) cut(error);
   });
 }
 

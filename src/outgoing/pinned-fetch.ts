@@ -2,12 +2,10 @@ import { type IncomingMessage, request as requestHttp } from 'node:http';
 import { type RequestOptions, request as requestHttps } from 'node:https';
 import type { LookupFunction } from 'node:net';
 import { Readable } from 'node:stream';
-import { DEFAULT_CIPHERS } from 'node:tls';
 import { AnswerRefused } from '../errors.ts';
-import { bodyOf, TooManyChunks } from '../host/answer-body.ts';
 import { type NextHop, noProxies, type Proxies } from '../host/proxies.ts';
+import { bodyOf, ciphers, TooManyChunks, whenUnanswered } from '../host/strangers.ts';
 import { agentThrough, explained, refusedByProxy } from '../host/through-proxy.ts';
-import { whenUnanswered } from '../host/unanswered.ts';
 import { connectApart } from './tls-apart.ts';
 
 type Address = { address: string; family: number };
@@ -56,12 +54,9 @@ function optionsFor(route: Route, url: URL): RequestOptions {
   // Otherwise a connection of an earlier request could be used, which may lead to another address.
   if (url.protocol !== 'https:') return { agent: false, lookup: pinnedTo(route) };
   const target = { address: route.address, port: Number(url.port || 443), host: url.hostname.replace(/^\[|\]$/g, '') };
-  // Node uses this only without an agent.
+  // With an agent, Node would not use this connection, and send everything unencrypted.
   return { protocol: 'http:', defaultPort: 443, createConnection: () => connectApart(target) };
 }
-
-/** Without Diffie-Hellman over numbers that the server chooses: with 10,000 bits, one handshake takes 0.8 s. Servers have others. */
-const ciphers = `${DEFAULT_CIPHERS}:!kDHE`;
 
 function send(url: URL, init: RequestInit, route: Route, signal?: AbortSignal): Promise<IncomingMessage> {
   const options: RequestOptions = {

@@ -4,7 +4,7 @@ import { sharedCompileCache } from '../host/own-process.ts';
 import { currentTenant } from '../threads/tenant.ts';
 import type { FromThread, SecureTarget, ToThread } from './tls-thread.ts';
 
-/** Threads that speak TLS. The connections of a tenant are in one of them, so that it delays a part of the others at most. */
+/** The most threads that speak TLS. All connections of a tenant share one, so that a hostile server delays only some tenants. */
 const atMost = 4;
 
 interface TlsThread {
@@ -53,7 +53,7 @@ class ApartSocket extends Duplex {
   readonly #port: MessagePort;
   #written: (() => void) | undefined;
   #isWhole = false;
-  /** As that of a socket of Node. */
+  /** As sockets of Node have it. */
   bytesRead = 0;
 
   constructor(port: MessagePort) {

@@ -1,6 +1,7 @@
 import { isIP } from 'node:net';
-import { connect, DEFAULT_CIPHERS } from 'node:tls';
+import { connect } from 'node:tls';
 import { type MessagePort, parentPort } from 'node:worker_threads';
+import { ciphers, countTickets } from '../host/strangers.ts';
 
 /** Where to connect to: a checked address, and the host whose certificate is expected there. */
 export interface SecureTarget {
@@ -12,7 +13,7 @@ export interface SecureTarget {
 /** What the main thread sends for a connection. `more` asks for the next data. */
 export type ToThread = { data: Uint8Array } | 'more' | 'end';
 
-/** What it gets. `written` is about the last data. */
+/** What the thread answers. `written` is about the last data. */
 export type FromThread =
   | { data: Uint8Array }
   | { error: { message: string; code: string | undefined } }
@@ -20,20 +21,14 @@ export type FromThread =
   | 'end'
   | 'closed';
 
-/** Without Diffie-Hellman over numbers that the server chooses. Servers have other ciphers. */
-const ciphers = `${DEFAULT_CIPHERS}:!kDHE`;
-/** The most session tickets of a connection. Servers send up to four, and none of them is a byte of an answer. */
-const maxTickets = 50;
-
 /** Opens a connection with TLS and passes on what it says, one piece at a time. */
 function open(port: MessagePort, { address, port: to, host }: SecureTarget): void {
   const say = (message: FromThread) => port.postMessage(message);
   const socket = connect({ host: address, port: to, ciphers, ...(isIP(host) === 0 ? { servername: host } : {}) });
-  let tickets = 0;
-  socket.on('session', () => {
-    tickets += 1;
-    if (tickets > maxTickets) socket.destroy(new Error('the server sent session tickets without end'));
-  });
+  socket.on(
+    'session',
+    countTickets((error) => socket.destroy(error)),
+  );
   socket.on('data', (data) => {
     socket.pause();
     say({ data });

@@ -3,6 +3,7 @@ import { useEffect, useState } from 'react';
 import { isRouteErrorResponse, type RouteObject, useRouteError } from 'react-router';
 import { EmptyState } from './display/sections.tsx';
 import { FirstScreen } from './frame/first-screen.tsx';
+import { NotFoundPage } from './frame/not-found-page.tsx';
 import { errorMessage } from './live/errors.ts';
 import { Shell } from './shell.tsx';
 
@@ -114,7 +115,7 @@ export const routes: RouteObject[] = [
       },
       {
         path: '*',
-        lazy: async () => ({ Component: (await import('./frame/not-found-page.tsx')).NotFoundPage }),
+        Component: NotFoundPage,
       },
     ],
   },

@@ -124,7 +124,7 @@ test.each([
   ['informs without end', 'HTTP/1.1 100 Continue\r\n\r\n'.repeat(100)],
   ['sends endless chunks', `HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n${'1\r\nx\r\n'.repeat(50_000)}`],
 ])('a host that %s ends all connections for a while', async (_what, text) => {
-  const { say, socket } = await opened({ answer: (req) => void req.socket.write(text) });
+  const { say, socket, egress } = await opened({ answer: (req) => void req.socket.write(text) });
   const other = connect({ path: socket });
   await once(other, 'connect');
   const ended = once(
@@ -134,6 +134,7 @@ test.each([
   expect(await say(get(`http://${open}/`))).not.toMatch(/ 502 /);
   await ended;
   expect(await say(get(`http://${open}/`))).toBe('');
+  expect(egress.news()).toMatch(/so all connections of the run were closed for a while/);
 });
 
 describe('the socket', () => {

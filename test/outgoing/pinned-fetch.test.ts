@@ -2,7 +2,7 @@ import { EventEmitter, once } from 'node:events';
 import type { ClientRequest } from 'node:http';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { gzipSync } from 'node:zlib';
-import { whenUnanswered } from '../../src/host/unanswered.ts';
+import { whenUnanswered } from '../../src/host/strangers.ts';
 import { boundedFetch } from '../../src/outgoing/bounded-fetch.ts';
 import { pinnedFetch } from '../../src/outgoing/pinned-fetch.ts';
 import { answeringServers } from '../support/http/answering.ts';

@@ -198,7 +198,7 @@ const maxReadDescription = 20_000;
 /** The limit of OpenAI and Anthropic for names. */
 const maxName = 64;
 
-/** After so many tools of a server that are too long for what is left, the others are not read. */
+/** Once this many tools of a server did not fit into what was left, its other tools are not read. */
 const maxTooLong = 20;
 
 const maxDeclaredName = 128;

@@ -144,8 +144,8 @@ function why(error: unknown, signal: AbortSignal, patienceMs: number): string {
 }
 
 /**
- * Reads the beginning of an answer. What the receiver sends after its status changes nothing, so it gets little time for it:
- * it could hold up the deliveries of others.
+ * Reads the beginning of an answer. What the receiver sends after its status changes nothing, so the rest is read
+ * for a moment only: a slow one would hold up the deliveries of others.
  */
 async function beginningOf(answer: Response): Promise<string | null> {
   const reader = answer.body?.getReader();

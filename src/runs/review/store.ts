@@ -175,8 +175,8 @@ export async function answerComments(em: EntityManager, runId: string, { commits
 }
 
 /**
- * Opens the comments again that runs after the one to which a rewound run went back had addressed, in these repositories: their
- * commits are gone.
+ * Reopens the comments that were addressed in these repositories after the run to which a rewind goes back: the branch no longer
+ * has these changes.
  */
 export async function reopenComments(em: EntityManager, runId: string, repositoryIds: string[]): Promise<void> {
   await em.query(

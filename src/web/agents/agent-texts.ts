@@ -17,7 +17,10 @@ export const resetText =
 
 type Figures = Pick<AgentPerformance['metrics'], 'completedTasks' | 'averageCompletionTime'>;
 
-/** Says how long it takes on average from the start of a task until it is done, with what it waits for people. The service says `1h 4m`, and `0h 0m` before the first task. */
+/**
+ * Says how long a task takes on average from its start until it is done, waiting for people included. The service says `1h 4m`,
+ * and `0h 0m` before the first task.
+ */
 export function completionText({ completedTasks, averageCompletionTime }: Figures): string {
   if (completedTasks === 0) return '–';
   const [hours, minutes] = averageCompletionTime.split(' ').map((part) => Number.parseInt(part, 10));

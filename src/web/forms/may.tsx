@@ -22,8 +22,8 @@ export function May(props: { role?: Role; otherwise?: string; children: ReactNod
 }
 
 /**
- * Removes `new`, which opens a dialog, from the address if the person may create nothing. Otherwise the dialog would open
- * by itself once they may.
+ * Removes `new`, which opens a dialog, from the address if the person may create nothing. Otherwise the dialog would pop up when
+ * an admin gives them that right later.
  */
 export function useNewParam(mayCreate: boolean): void {
   const [searchParams, setSearchParams] = useSearchParams();

@@ -133,7 +133,8 @@ export interface Claim {
 
 /**
  * Claims a run: one whose worker was lost, otherwise one of the project whose oldest run is the oldest of those of the
- * projects with the fewest running runs, where those that a person created without an installation count together: its most urgent, then its oldest. Claims one that lets others go first only if there is
+ * projects with the fewest running runs: its most urgent, then its oldest. The projects that a person created without an
+ * installation count together. Claims one that lets others go first only if there is
  * no other; of harvests, one of a project. At most `maxPerProject` runs of a project run at the same time (0 for no
  * limit), and one of each agent. A run that needs labels is claimed only by a worker that has them. Returns undefined when
  * no run can be claimed.
