@@ -5,11 +5,12 @@ import { hasRole } from '../domain/agent.ts';
 import { mayName, mayReveal } from '../domain/settings.ts';
 import { AppError } from '../errors.ts';
 import type { RepoName } from '../git/remote-url.ts';
+import { creatorOf } from '../projects/budgets.ts';
 import { roleIn } from '../projects/member-store.ts';
 import { findProject, findUser, upsertUser } from '../projects/store.ts';
 import { credentialFor, installationOf, octokitFor } from './credentials.ts';
 import { rightOf, unlessMissing } from './permission.ts';
-import { listProjectRepositories, listRepositoriesById } from './store.ts';
+import { findRepository, listProjectRepositories, listRepositoriesById } from './store.ts';
 
 /** What people need to be allowed in a repository. */
 export type NeededRight = 'read' | 'write';
@@ -101,6 +102,20 @@ export async function lackOfRightIn(
     if (lack !== undefined) return lack;
   }
   return undefined;
+}
+
+/**
+ * Returns whether a project may store what people write in a private repository now. A project that a person created without an
+ * installation may while that person can read the repository: nobody else removes its members when they lose access. In other
+ * projects, the owners of the account decide who is a member.
+ * @throws the error of GitHub when it cannot be asked
+ */
+export async function mayStoreTexts(app: App, repositoryId: string): Promise<boolean> {
+  const repository = await findRepository(app.db.manager, repositoryId);
+  if (repository === null) return false;
+  if (!repository.isPrivate) return true;
+  const creator = await creatorOf(app.db.manager, repository.projectId);
+  return creator === null || (await lackOfRight(app, [creator], repository, 'read')) === undefined;
 }
 
 /**

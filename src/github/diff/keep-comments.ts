@@ -1,6 +1,7 @@
 import type { EntityManager } from 'typeorm';
 import type { App } from '../../app.ts';
 import { unlessMissing } from '../../repositories/permission.ts';
+import { mayStoreTexts } from '../../repositories/rights.ts';
 import { forgetComment, keepOnly, placeOnGitHub, saveComment } from '../../runs/review/store.ts';
 import { type Place, readRepository } from '../app/place.ts';
 import type { PullFound } from '../store.ts';
@@ -16,7 +17,7 @@ const quoted = /^<!-- deckhand:comment (comment_[0-9a-z]{26}) -->/;
 /**
  * Reads the comments on lines of a pull request and stores what people wrote, and which lines GitHub no longer shows. A
  * lock covers reading and storing, so that an older reading cannot overwrite a newer one. Returns the threads, and our
- * ids of their comments by GitHub's numbers.
+ * ids of the stored comments by GitHub's numbers.
  */
 export async function keepComments(
   app: App,
@@ -25,10 +26,11 @@ export async function keepComments(
 ): Promise<{ threads: DiffThread[]; ids: Map<number, string> }> {
   return app.db.withLock(lockOf(pull), async () => {
     const { threads, isCut } = await readThreads(octokit, name, pull.number);
+    const ids = new Map<number, string>();
+    if (!(await mayStoreTexts(app, pull.repositoryId))) return { threads, ids };
     const bot = await app.github?.bot();
     // Not in a transaction: the audit record of an operation belongs to its first one. Repeating this does no harm.
     const em = app.db.manager;
-    const ids = new Map<number, string>();
     for (const { firstId, comments } of threads)
       for (const comment of comments) {
         const id = await keepComment(em, pull, firstId, comment, bot?.id);
@@ -54,6 +56,7 @@ export async function keepOneComment(app: App, place: Place, pull: PullOfTask, c
       if ((await readRepository(place)) !== undefined) await forgetComment(em, pull, commentId);
       return;
     }
+    if (!(await mayStoreTexts(app, pull.repositoryId))) return;
     const bot = await app.github?.bot();
     const shown = comment as DiffComment;
     await keepComment(em, pull, threadOf(shown).firstId, shown, bot?.id);

@@ -2,6 +2,7 @@ import type { App } from '../../app.ts';
 import { Refused } from '../../domain/machine.ts';
 import { AppError } from '../../errors.ts';
 import { isRefusedWith } from '../../outgoing/github-errors.ts';
+import { mayStoreTexts } from '../../repositories/rights.ts';
 import { cancelIfRunning } from '../../runs/operations.ts';
 import { moveTask, queueMirror, recheckTask, tryMoveTask } from '../../tasks/move.ts';
 import { getTask } from '../../tasks/store.ts';
@@ -44,7 +45,7 @@ export async function observeIssue(app: App, place: Place, number: number): Prom
   const issue = await readIssue(place, number);
   if (issue === 'gone') await forgetIssue(app, place, number);
   if (issue === 'gone' || issue === 'hidden') return { labels: [], hasLinks: false };
-  await noteIssueText(app, taskId, issue);
+  if (await mayStoreTexts(app, place.repository.id)) await noteIssueText(app, taskId, issue);
   if (issue.state === 'closed') await settleClosed(app, taskId);
   else await recheckTask(app, taskId);
   const labels = issue.labels.map((label) => labelKey(typeof label === 'string' ? label : (label.name ?? '')));

@@ -1,0 +1,74 @@
+import { type Place, placeOfRepository } from '../../../src/github/app/place.ts';
+import { keepComments, keepOneComment } from '../../../src/github/diff/keep-comments.ts';
+import { observeIssue } from '../../../src/github/follow/issues.ts';
+import { openAcme } from '../../support/stand-ins/acme.ts';
+import { around, barred, shown, writers } from '../../support/stand-ins/named-github.ts';
+
+const acme = openAcme();
+const number = 62;
+const issueNumber = 8;
+afterEach(() => acme.service.app.db.manager.query('update projects set created_by = null'));
+
+/** A task in review in a project that bob created without an installation, or that belongs to one. */
+async function inProjectOf(creator: 'bob' | null) {
+  const { em, own, task, call, ids, projectId } = await acme.twoPeople();
+  await em.query('update projects set created_by = $2 where id = $1', [projectId, creator && ids[creator]]);
+  const id = await task('bob');
+  await em.query(
+    `update tasks set status = 'in_review', issue_repository_id = $2, issue_number = $3, issue_url = 'u' where id = $1`,
+    [id, own.id, issueNumber],
+  );
+  const pull = { taskId: id, repositoryId: own.id, number };
+  await em.query(
+    `insert into pull_requests (task_id, repository_id, number, url, status, head_branch, head_sha)
+     values ($1, $2, $3, 'u', 'open', 'agent/x', 'none')`,
+    [id, own.id, number],
+  );
+  const { app } = acme.service;
+  const place = (await placeOfRepository(app, own.id)) as Place;
+  /** Somebody edits the issue and writes two comments on lines. The event of one of them arrives; the other is read later. */
+  const hear = async (word: string, commentId: number) => {
+    const said = (at: number) => ({
+      ...{ id: at, path: 'a.ts', line: 1, side: 'RIGHT', created_at: '2026-01-01T00:00:00Z' },
+      ...{ body: `${word} ${at}`, user: shown(400, 'ada'), pull_request_review_id: null },
+    });
+    const comments = [said(commentId), said(commentId + 1)];
+    around.pages[`/pulls/comments/${commentId}`] = comments[0];
+    around.pages[`/pulls/${number}/comments`] = comments;
+    around.pages[`/issues/${issueNumber}`] = {
+      ...{ number: issueNumber, title: word, body: word, state: 'open', labels: [], assignees: [] },
+      repository_url: 'https://api.github.com/repos/acme/app',
+    };
+    await keepOneComment(app, place, pull, commentId);
+    await keepComments(app, place, pull);
+    await observeIssue(app, place, issueNumber);
+    const shownNow = [
+      await call('bob', 'GET', `/tasks/${id}/review-comments`),
+      await call('bob', 'GET', `/tasks/${id}`),
+    ];
+    return shownNow.map(({ body }) => JSON.stringify(body).includes(word));
+  };
+  return hear;
+}
+
+test('a project of a person gets no new texts of a private repository that the person can no longer read', async () => {
+  const hear = await inProjectOf('bob');
+  expect(await hear('BEFORE', 1)).toEqual([true, true]);
+  writers.delete('300 1');
+  barred.add('300 1');
+  expect(await hear('AFTER', 3)).toEqual([false, false]);
+  barred.delete('300 1');
+  expect(await hear('AGAIN', 5)).toEqual([true, true]);
+});
+
+test('a text waits while GitHub does not say whether the person can read it', async () => {
+  const hear = await inProjectOf('bob');
+  around.isSilent = true;
+  await expect(hear('UNKNOWN', 1)).rejects.toMatchObject({ status: 403 });
+});
+
+test('a project of an installation gets them, whoever of its members lost access', async () => {
+  const hear = await inProjectOf(null);
+  barred.add('300 1');
+  expect(await hear('SAID', 1)).toEqual([true, true]);
+});
