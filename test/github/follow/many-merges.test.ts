@@ -94,9 +94,10 @@ test('merges of one project wait for each other while GitHub is silent, and leav
 });
 
 test('a merge that has waited too long is refused, and never begins', async () => {
-  const { pass, release } = gate();
-  const app = { stopping: new AbortController().signal };
+  const { counts, pass, release } = gate();
+  const app = { db: acme.service.app.db, stopping: new AbortController().signal };
   const others = Array.from({ length: 4 }, () => mergeInTurn(app, 'p', pass));
+  await until('the first merges', async () => counts.open === 4);
   let isBegun = false;
   const late = async () => {
     isBegun = true;
@@ -106,4 +107,18 @@ test('a merge that has waited too long is refused, and never begins', async () =
   release();
   await Promise.all(others);
   expect(isBegun).toBe(false);
+});
+
+test('merges in the projects of one person wait for each other', async () => {
+  const { em, ids } = await acme.twoPeople();
+  const projects = ['prj_first', 'prj_second'];
+  for (const id of projects)
+    await em.query(`insert into projects (id, name, slug, created_by) values ($1, $1, $1, $2)`, [id, ids.bob]);
+  const { counts, pass, release } = gate();
+  const others = Array.from({ length: 4 }, () => mergeInTurn(acme.service.app, 'prj_first', pass));
+  await until('the first merges', async () => counts.open === 4);
+  await expect(mergeInTurn(acme.service.app, 'prj_second', async () => {}, 1)).rejects.toMatchObject({ status: 429 });
+  release();
+  await Promise.all(others);
+  await em.query('delete from projects where id = any($1)', [projects]);
 });
