@@ -175,56 +175,92 @@ export function connectionGauges({ registry }: Metrics, connections: Database['c
   };
 }
 
+/** For whom a request to GitHub is sent: the person whose request is handled, and the repository that it is about. */
+interface Asker {
+  person?: string | undefined;
+  repository?: string | undefined;
+  /** Whether it helps to take back what a check run says. */
+  isUrgent?: boolean | undefined;
+}
+
 /** How much of its requests each installation has left. */
 interface Quotas {
-  /** Takes note of the headers of an answer, to a request that was sent for a person if it names one. */
-  note(installationId: number, headers: Record<string, string | number | undefined>, person?: string): void;
+  /** Takes note of the headers of an answer. */
+  note(installationId: number, headers: Record<string, string | number | undefined>, asker?: Asker): void;
   /**
-   * Returns how long, in milliseconds, a person's further requests have to wait, because less than half is left and they have
-   * already used a tenth; undefined if they may go on.
+   * Returns how long, in milliseconds, further requests have to wait because little is left and the asker has used much of it;
+   * undefined if they may go on. A person waits if less than half is left and they have used a tenth. Work in the background waits
+   * if less than a fifth is left, or a tenth when it is urgent, and a quarter of the requests of this process were about its repository.
    */
-  pauseOf(installationId: number, person: string): number | undefined;
+  pauseOf(installationId: number, asker: Asker, resource?: 'core' | 'graphql'): number | undefined;
   /** The smallest share that is left until its hour ends; undefined if no installation was asked in this hour. */
   least(): number | undefined;
+}
+
+/** What an installation has left of one kind of requests, and who has used how many. */
+interface Quota {
+  ratio: number;
+  endsAt: number;
+  limit: number;
+  /** The requests of this process in this hour. */
+  total: number;
+  used: Map<string, number>;
 }
 
 /** The share of an hour's requests from which on persons who use much have to wait, and what counts as much. */
 const [scarce, much] = [0.5, 0.1];
 
+/** The share that is left for repositories that use little, and the part of it that no other may use even if it is urgent. */
+const [reserved, untouched] = [0.2, 0.1];
+/** Beyond this share of the requests of a process a repository uses much. One with fewer than `few` of the limit never does. */
+const [large, few] = [0.25, 0.02];
+
 /** Beyond this many installations the one noted first is forgotten until its next answer. */
 const maxQuotas = 10_000;
 
 export function openQuotas(now: () => number = Date.now): Quotas {
-  const all = new Map<string, { ratio: number; endsAt: number; limit: number; used: Map<string, number> }>();
+  const all = new Map<string, Quota>();
   return {
-    note: (installationId, headers, person) => {
-      const [limit, left, reset] = ['limit', 'remaining', 'reset'].map((name) =>
-        Number(headers[`x-ratelimit-${name}`]),
-      );
-      if (!limit || left === undefined || !Number.isFinite(left) || !reset) return;
+    note: (installationId, headers, { person, repository } = {}) => {
+      const rate = readRate(headers);
+      if (rate === undefined) return;
       // GraphQL and others have a budget of their own.
       const key = `${installationId} ${headers['x-ratelimit-resource'] ?? ''}`;
       const before = all.get(key);
-      const endsAt = reset * 1000;
+      const { endsAt } = rate;
       // GitHub's servers do not always agree on the second.
       const isSame = before !== undefined && Math.abs(before.endsAt - endsAt) < 60_000;
-      const used = isSame ? before.used : new Map<string, number>();
-      if (person !== undefined) used.set(person, (used.get(person) ?? 0) + 1);
+      const { total, used } = isSame ? before : { total: 0, used: new Map<string, number>() };
+      for (const asker of [person, repository]) if (asker !== undefined) used.set(asker, (used.get(asker) ?? 0) + 1);
       all.delete(key);
-      all.set(key, { ratio: left / limit, endsAt, limit, used });
+      all.set(key, { ...rate, total: total + 1, used });
       const [oldest] = all.keys();
       if (all.size > maxQuotas && oldest !== undefined) all.delete(oldest);
     },
-    pauseOf: (installationId, person) => {
-      const known = all.get(`${installationId} core`);
-      if (known === undefined || known.endsAt <= now() || known.ratio >= scarce) return undefined;
-      return (known.used.get(person) ?? 0) < known.limit * much ? undefined : known.endsAt - now();
+    pauseOf: (installationId, asker, resource = 'core') => {
+      const known = all.get(`${installationId} ${resource}`);
+      if (known === undefined || known.endsAt <= now()) return undefined;
+      return hasUsedUp(known, asker) ? known.endsAt - now() : undefined;
     },
     least: () => {
       const valid = [...all.values()].filter(({ endsAt }) => endsAt > now()).map(({ ratio }) => ratio);
       return valid.length === 0 ? undefined : Math.min(...valid);
     },
   };
+}
+
+function readRate(headers: Record<string, string | number | undefined>) {
+  const [limit = 0, left = 0, reset = 0] = ['limit', 'remaining', 'reset'].map((name) =>
+    Number(headers[`x-ratelimit-${name}`]),
+  );
+  if (!limit || !Number.isFinite(left) || !reset) return undefined;
+  return { ratio: left / limit, endsAt: reset * 1000, limit };
+}
+
+function hasUsedUp({ ratio, limit, total, used }: Quota, { person, repository, isUrgent }: Asker): boolean {
+  const own = used.get(person ?? repository ?? '') ?? 0;
+  if (person !== undefined) return ratio < scarce && own >= limit * much;
+  return ratio < (isUrgent ? untouched : reserved) && own >= Math.max(limit * few, total * large);
 }
 
 function clear(gauge: Gauge<string>): void {

@@ -2,7 +2,7 @@ import nock from 'nock';
 import { ProbotOctokit } from 'probot';
 import type { Octokit } from '../../src/app.ts';
 import { isDatabaseAway } from '../../src/db/database.ts';
-import { keepPace } from '../../src/github/app/pacing.ts';
+import { keepPace, urgently } from '../../src/github/app/pacing.ts';
 import { noProxies } from '../../src/host/proxies.ts';
 import { fetchFromGitHub } from '../../src/outgoing/fetch-from.ts';
 import { forPerson } from '../../src/threads/tenant.ts';
@@ -81,6 +81,39 @@ test('an installation that has little left answers agents, and no person who has
   await expect(asPerson('user_1')).rejects.toMatchObject({ status: 429 });
   expect((await asPerson('user_2')).status).toBe(200);
   expect((await read(octokit(0, 77))).status).toBe(200);
+});
+
+test('a busy repository leaves the last fifth of the hour to the others, except for writes and for taking back check runs', async () => {
+  const reset = Math.ceil(Date.now() / 1000) + 3600;
+  const headers = (left: number, resource = 'core') => ({
+    'x-ratelimit-limit': '20',
+    'x-ratelimit-remaining': String(left),
+    'x-ratelimit-reset': String(reset),
+    'x-ratelimit-resource': resource,
+  });
+  const at = (repo: string) => ({ owner: 'A', repo });
+  const head = (repo: string) =>
+    octokit(0, 78).request('GET /repos/{owner}/{repo}/git/ref/{ref}', { ...at(repo), ref: 'x' });
+  const answers = api();
+  for (const left of [5, 4, 3]) answers.get('/repos/A/busy/git/ref/x').reply(200, {}, headers(left));
+  for (let i = 0; i < 2; i++) await head('busy');
+  await expect(urgently(() => head('busy'))).resolves.toMatchObject({ status: 200 });
+  await expect(head('busy')).rejects.toMatchObject({ status: 429 });
+  answers.get('/repos/A/busy/git/ref/x').reply(200, {}, headers(2));
+  expect((await urgently(() => head('busy'))).status).toBe(200);
+  answers.get('/repos/A/quiet/git/ref/x').reply(200, {}, headers(1));
+  expect((await head('quiet')).status).toBe(200);
+  await expect(urgently(() => head('busy'))).rejects.toMatchObject({ status: 429 });
+  answers.patch('/repos/A/busy/check-runs/1').reply(200, {}, headers(1));
+  const path = 'PATCH /repos/{owner}/{repo}/check-runs/{check_run_id}';
+  expect((await octokit(0, 78).request(path, { ...at('busy'), check_run_id: 1 })).status).toBe(200);
+  // GraphQL has an hour of its own, and names the repository in its variables.
+  const query = (name: string) =>
+    octokit(0, 78).graphql('query ($owner: String!, $name: String!) { x }', { owner: 'a', name });
+  for (const left of [5, 3]) answers.post('/graphql').reply(200, { data: {} }, headers(left, 'graphql'));
+  await query('busy');
+  await query('busy');
+  await expect(query('busy')).rejects.toMatchObject({ status: 429 });
 });
 
 test('a read whose response was too large is not retried', async () => {

@@ -119,36 +119,58 @@ test('the quota of GitHub is the smallest of all installations, until their hour
   expect(quotas.least()).toBeUndefined();
 });
 
+/** The headers of an answer of an installation that may send a hundred requests in an hour. */
+const leftOf = (remaining: number, reset = 3600) => ({
+  'x-ratelimit-limit': '100',
+  'x-ratelimit-remaining': String(remaining),
+  'x-ratelimit-reset': String(reset),
+  'x-ratelimit-resource': 'core',
+});
+
 test('a person who has used a tenth of what an installation may ask waits once less than half is left', () => {
   let now = 0;
   const quotas = openQuotas(() => now);
-  const note = (remaining: number, person?: string, reset = 3600) =>
-    quotas.note(
-      1,
-      {
-        'x-ratelimit-limit': '100',
-        'x-ratelimit-remaining': String(remaining),
-        'x-ratelimit-reset': String(reset),
-        'x-ratelimit-resource': 'core',
-      },
-      person,
-    );
+  const note = (remaining: number, person?: string, reset?: number) =>
+    quotas.note(1, leftOf(remaining, reset), { person });
+  const pauseOf = (person: string, installation = 1) => quotas.pauseOf(installation, { person });
   for (let left = 99; left >= 50; left--) note(left, 'eager');
-  expect(quotas.pauseOf(1, 'eager')).toBeUndefined();
+  expect(pauseOf('eager')).toBeUndefined();
   note(49);
-  expect([quotas.pauseOf(1, 'eager'), quotas.pauseOf(1, 'other'), quotas.pauseOf(2, 'eager')]).toEqual([
-    3_600_000,
-    undefined,
-    undefined,
-  ]);
+  expect([pauseOf('eager'), pauseOf('other'), pauseOf('eager', 2)]).toEqual([3_600_000, undefined, undefined]);
   for (let i = 0; i < 9; i++) note(40 - i, 'other', 3601);
-  expect(quotas.pauseOf(1, 'other')).toBeUndefined();
+  expect(pauseOf('other')).toBeUndefined();
   note(31, 'other');
-  expect(quotas.pauseOf(1, 'other')).toBe(3_600_000);
+  expect(pauseOf('other')).toBe(3_600_000);
   now = 3_601_000;
-  expect(quotas.pauseOf(1, 'eager')).toBeUndefined();
+  expect(pauseOf('eager')).toBeUndefined();
   note(10, undefined, 7200);
-  expect(quotas.pauseOf(1, 'eager')).toBeUndefined();
+  expect(pauseOf('eager')).toBeUndefined();
+});
+
+test('work for a repository that uses much leaves the last fifth of the hour to the others, and a tenth if it is urgent', () => {
+  const quotas = openQuotas(() => 0);
+  const use = (from: number, to: number, repository: string) => {
+    for (let left = from; left >= to; left--) quotas.note(1, leftOf(left), { repository });
+  };
+  const waits = (asker: object) => quotas.pauseOf(1, asker) !== undefined;
+  use(99, 85, 'acme/quiet');
+  use(84, 20, 'acme/busy');
+  expect(waits({ repository: 'acme/busy' })).toBe(false);
+  use(19, 19, 'acme/busy');
+  const all = () =>
+    [
+      { repository: 'acme/busy' },
+      { repository: 'acme/busy', isUrgent: true },
+      // A person has a share of their own, so that people can still act in a busy repository.
+      { repository: 'acme/busy', person: 'owner' },
+      { repository: 'acme/quiet' },
+      { repository: 'acme/new' },
+      {},
+    ].map(waits);
+  expect(all()).toEqual([true, false, false, false, false, false]);
+  expect(quotas.pauseOf(1, { repository: 'acme/busy' }, 'graphql')).toBeUndefined();
+  use(18, 9, 'acme/busy');
+  expect(all()).toEqual([true, true, false, false, false, false]);
 });
 
 test('replies name no server software, are not cached, and carry the id of the request', async () => {

@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
 import type { Octokit } from '../../app.ts';
@@ -140,9 +141,21 @@ interface Call<Response> {
   /** Whether the response is HTML. GitHub renders Markdown so; all other responses of its API are JSON or redirects. */
   isHtml: boolean;
   isGraphql: boolean;
+  /** What it is about, as `owner/name` in lower case; undefined if its address does not say it. */
+  repository: string | undefined;
   /** Aborted when the caller no longer needs the response. */
   signal: AbortSignal | undefined;
   send(signal: AbortSignal): Promise<Response>;
+}
+
+const urgent = new AsyncLocalStorage<true>();
+
+/**
+ * Calls a function whose requests to GitHub help to take back what check runs say. They may use more of the hour than others, because
+ * a pull request could be merged meanwhile that is no longer proved.
+ */
+export function urgently<T>(act: () => T): T {
+  return urgent.run(true, act);
 }
 
 /**
@@ -162,6 +175,7 @@ export function keepPace(octokit: Octokit, installationId: number, pace: Pace): 
       isWrite,
       isHtml: options.url === '/markdown',
       isGraphql,
+      repository: repositoryOf(options),
       signal,
       send: async (either: AbortSignal) => request({ ...options, request: { ...options.request, signal: either } }),
     };
@@ -181,6 +195,14 @@ export function keepPace(octokit: Octokit, installationId: number, pace: Pace): 
     return traced(`GitHub ${method}${template === undefined ? '' : ` ${template}`}`, attributes, act, 'client');
   });
   return octokit;
+}
+
+/** Returns what a request is about, from its parameters or the variables of its query. Links to further pages name it by number. */
+function repositoryOf(options: object): string | undefined {
+  const { owner, repo, name, variables } = options as Record<string, unknown>;
+  if (variables !== undefined) return repositoryOf(variables as object);
+  const called = repo ?? name;
+  return typeof owner === 'string' && typeof called === 'string' ? `${owner}/${called}`.toLowerCase() : undefined;
 }
 
 type Answer = { status: number; data: unknown; headers: Record<string, string | number | undefined> };
@@ -203,8 +225,9 @@ async function perform<Response extends Answer>(pace: Pace, call: Call<Response>
  * Waits for the write slot of a call, or until its installation is no longer parked.
  * @throws RateLimited when the wait would be too long, LockLost, or the reason of the caller's signal
  */
-async function awaitSlot<Response>(pace: Pace, { installationId, isWrite, signal }: Call<Response>): Promise<void> {
-  assertShare(pace, installationId);
+async function awaitSlot<Response>(pace: Pace, call: Call<Response>): Promise<void> {
+  assertShare(pace, call);
+  const { installationId, isWrite, signal } = call;
   const waitMs = isWrite
     ? await takeWriteSlot(pace.db, installationId, pace.intervalMs, longestWaitMs)
     : await readParkedTime(pace.db, installationId);
@@ -216,15 +239,23 @@ async function awaitSlot<Response>(pace: Pace, { installationId, isWrite, signal
 }
 
 /**
- * Refuses a call for a person who has used much of what an installation may ask, when less than half is left: the rest is for the
- * others, and for what agents do.
+ * Refuses a call when little is left of what an installation may ask in this hour, and the person or repository has used much of it:
+ * the rest is for the others. Writes are few, because they keep a second apart.
  * @throws RateLimited
  */
-function assertShare({ metrics }: Pace, installationId: number): void {
-  const person = currentPerson();
-  const pauseMs = person === undefined ? undefined : metrics.githubQuota.pauseOf(installationId, person);
-  if (pauseMs !== undefined) throw new RateLimited(pauseMs);
+function assertShare<Response>({ metrics }: Pace, call: Call<Response>): void {
+  const { installationId, isGraphql, isWrite } = call;
+  const asker = askerOf(call);
+  if (isWrite && asker.person === undefined) return;
+  const pauseMs = metrics.githubQuota.pauseOf(installationId, asker, isGraphql ? 'graphql' : 'core');
+  if (pauseMs !== undefined) throw isGraphql ? new GraphqlLimited(pauseMs) : new RateLimited(pauseMs);
 }
+
+const askerOf = <Response>({ repository }: Call<Response>) => ({
+  person: currentPerson(),
+  repository,
+  isUrgent: urgent.getStore(),
+});
 
 /** Sends the call once. When GitHub asks for a pause, parks the installation, so that all of its calls wait. */
 async function attempt<Response extends Answer>(pace: Pace, call: Call<Response>): Promise<Response> {
@@ -233,7 +264,7 @@ async function attempt<Response extends Answer>(pace: Pace, call: Call<Response>
     const timeout = AbortSignal.timeout(answerMs);
     const response = await send(signal === undefined ? timeout : AbortSignal.any([signal, timeout]));
     // Calls without an installation share no budget: each token has its own.
-    if (installationId > 0) pace.metrics.githubQuota.note(installationId, response.headers, currentPerson());
+    if (installationId > 0) pace.metrics.githubQuota.note(installationId, response.headers, askerOf(call));
     if (isPage(response, isHtml)) throw new PageAnswered();
     const fault = isGraphql ? graphqlFault(response) : undefined;
     if (fault !== undefined) throw fault;

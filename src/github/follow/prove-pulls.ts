@@ -37,6 +37,7 @@ import {
   wasRequired,
 } from '../../runs/reviewing/pull-proofs.ts';
 import type { PullRef } from '../../runs/reviewing/store.ts';
+import { urgently } from '../app/pacing.ts';
 import { type Place, placeOfRepository } from '../app/place.ts';
 import { heardUntil } from '../delivery-store.ts';
 import { eachThenFail } from '../each-apart.ts';
@@ -100,7 +101,7 @@ export async function proveAfterPush(app: App, place: Place, branch: string, pus
     // What an earlier release proved is followed from its first push on.
     await followBaseFrom(em, id, { branch, head: push.before });
   }
-  await followBase(app, place, branch, push);
+  await urgently(() => followBase(app, place, branch, push));
 }
 
 /** At most this many pull requests into a branch that is gone are looked at, the newest ones. Most are closed. */
@@ -239,7 +240,7 @@ const maxBases = 20;
 export async function followBases(app: App, place: Place, isOver: () => boolean): Promise<void> {
   const branches = await listFollowedBranches(app.db.manager, place.repository, maxBases);
   await eachThenFail(branches, async (branch) => {
-    if (!isOver()) await followBase(app, place, branch);
+    if (!isOver()) await urgently(() => followBase(app, place, branch));
   });
 }
 
@@ -277,10 +278,13 @@ export async function proveMissed(app: App, place: Place, isOver: () => boolean)
  */
 export async function proveAfterSettings(app: App, place: Place, pushed?: string): Promise<void> {
   if ((await wasRequired(app.db.manager, place.repository.id)) === undefined) return;
-  // Right after a push, GitHub may still answer with the files of before it. An event may also be old.
-  const isLast = pushed !== undefined && (await headOf(place, place.repository.defaultBranch)) === pushed;
-  const settings = await readSettings(place, isLast ? pushed : undefined);
-  if (mayWant(settings)) await proveWithSettings(app, place, settings, await listOpenPulls(place.octokit, place.name));
+  await urgently(async () => {
+    // Right after a push, GitHub may still answer with the files of before it. An event may also be old.
+    const isLast = pushed !== undefined && (await headOf(place, place.repository.defaultBranch)) === pushed;
+    const settings = await readSettings(place, isLast ? pushed : undefined);
+    if (mayWant(settings))
+      await proveWithSettings(app, place, settings, await listOpenPulls(place.octokit, place.name));
+  });
 }
 
 async function proveWithSettings(

@@ -13,6 +13,7 @@ import {
   type ShownProof,
 } from '../../../runs/reviewing/pull-proofs.ts';
 import { findTask } from '../../../tasks/store.ts';
+import { urgently } from '../../app/pacing.ts';
 import { type Place, placeOfRepository } from '../../app/place.ts';
 import { eachThenFail } from '../../each-apart.ts';
 import type { WantedCheck } from '../mirror.ts';
@@ -33,7 +34,8 @@ export async function showProofs(app: App, taskId: string): Promise<void> {
   await app.db.withLock(`proofs ${repositoryId}`, async () => {
     const look = lookAround(app, place);
     // Read again, because another job may have shown some of them since.
-    await eachThenFail(await listProofsOfHidden(em, taskId), (proof) => showHead(look, proof));
+    const proofs = await listProofsOfHidden(em, taskId);
+    await urgently(() => eachThenFail(proofs, (proof) => showHead(look, proof)));
   });
 }
 
