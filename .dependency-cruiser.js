@@ -127,8 +127,8 @@ export default {
     only(
       'http-knows-no-feature',
       'http',
-      // Requests say for which tenant they use threads.
-      [pure, errors, app, rooms(['db', 'threads', 'tracing'])],
+      // Requests say for which tenant they use threads, and a server of requests ends connections as the proxy of runs does.
+      [pure, errors, app, rooms(['db', 'threads', 'host', 'tracing'])],
       'The server serves whatever is declared.',
     ),
     ...features.map((name, at) =>

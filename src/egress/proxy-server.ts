@@ -11,7 +11,7 @@ import {
 import type { Socket } from 'node:net';
 import { pipeline } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { bodyOf, EndlessPreface, TooManyChunks, whenUnanswered } from '../host/strangers.ts';
+import { bodyOf, EndlessPreface, endNow, TooManyChunks, whenUnanswered } from '../host/strangers.ts';
 import {
   authorizationFor,
   connectTo,
@@ -51,7 +51,7 @@ const preset = {
   perSecond: 200,
   burst: 400,
   patienceMs: 5000,
-  /** Unanswered requests of one connection. apt sends up to 10 in advance. Beyond the limit the connection is closed. */
+  /** Unanswered requests of one connection. apt sends up to 10 in advance. Beyond the limit all connections are closed, as below. */
   pipelined: 16,
   /** Bytes and lines of a request's head; a larger one gets 431. */
   headBytes: 16_384,
@@ -104,14 +104,11 @@ function closer(
   { connections, closedMs, longestClosedMs }: Pick<typeof preset, 'connections' | 'closedMs' | 'longestClosedMs'>,
 ): () => void {
   let nextMs = closedMs;
-  const open = () => {
-    server.maxConnections = connections;
-  };
   return () => {
-    for (const socket of sockets) socket.destroy();
+    for (const socket of sockets) endNow(socket);
     if (server.maxConnections === 0) return;
     server.maxConnections = 0;
-    setTimeout(open, nextMs).unref();
+    setTimeout(() => Object.assign(server, { maxConnections: connections }), nextMs).unref();
     nextMs = Math.min(2 * nextMs, longestClosedMs);
   };
 }
@@ -131,6 +128,8 @@ export function proxyServer(gate: Gate, connect: Connect, given: Partial<typeof 
     requestTimeout: limits.headMs,
     keepAliveTimeout: limits.keptMs,
     connectionsCheckingInterval: limits.checkMs,
+    // Otherwise Node itself answers requests without a Host header, and the limits below do not apply to them.
+    requireHostHeader: false,
   });
   server.maxConnections = limits.connections;
   server.maxHeadersCount = limits.headLines;
@@ -176,7 +175,7 @@ export function proxyServer(gate: Gate, connect: Connect, given: Partial<typeof 
       if (pieces === limits.pieces) closeForAWhile();
     });
     const waiting = (pending.get(req.socket) ?? 0) + 1;
-    if (waiting > limits.pipelined) return void req.socket.destroy();
+    if (waiting > limits.pipelined) return closeForAWhile();
     pending.set(req.socket, waiting);
     res.once('close', () => pending.set(req.socket, (pending.get(req.socket) ?? 1) - 1));
     if (!(await turn()) || req.socket.destroyed) return void req.socket.destroy();
@@ -189,9 +188,11 @@ export function proxyServer(gate: Gate, connect: Connect, given: Partial<typeof 
       forwarded -= 1;
     });
   };
-  server.on('request', (req, res) => {
-    answerRequest(req, res).catch(() => res.destroy());
-  });
+  // Without the last two, Node itself answers requests with an `Expect` header.
+  for (const event of ['request', 'checkContinue', 'checkExpectation'])
+    server.on(event, (req, res) => {
+      answerRequest(req, res).catch(() => res.destroy());
+    });
 
   const end = () => {
     for (const socket of sockets) socket.destroy();

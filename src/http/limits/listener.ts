@@ -2,6 +2,7 @@ import { EventEmitter, once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Express } from 'express';
+import { endNow } from '../../host/strangers.ts';
 import { networkOf } from './rate-limit.ts';
 
 type Work = () => void;
@@ -189,19 +190,6 @@ const preset = {
  * each keeps the event loop busy, also while nobody reads the body.
  */
 const pieces = { free: 1000, bytes: 32 };
-
-/** A socket of Node with its parser, which calls this for each request. What it returns ends the parsing for `upgrade`. */
-type Parsed = Socket & { parser?: { onIncoming?: () => number } | null };
-const upgrade = 2;
-
-/**
- * Ends a connection, and the parsing of what was read. Otherwise Node would parse all of it, 64 kB of each of hundreds of connections
- * in one turn of the event loop: with 2,000 requests in each, that takes a minute. Node has no public interface for it.
- */
-function endNow(socket: Parsed): void {
-  if (socket.parser) socket.parser.onIncoming = () => upgrade;
-  socket.destroy();
-}
 
 /** Closes the connection of a request whose body comes in too many pieces, whether somebody reads it or not. */
 function watchPieces(req: IncomingMessage, res: ServerResponse): void {
