@@ -6,12 +6,12 @@ import {
   request,
   type Server,
   type ServerResponse,
-  STATUS_CODES,
 } from 'node:http';
 import type { Socket } from 'node:net';
 import { pipeline } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { bodyOf, EndlessPreface, endNow, TooManyChunks, whenUnanswered } from '../host/strangers.ts';
+import { FairReads } from '../host/fair-turns.ts';
+import { bodyOf, EndlessPreface, TooManyChunks, whenUnanswered } from '../host/strangers.ts';
 import {
   authorizationFor,
   connectTo,
@@ -20,9 +20,9 @@ import {
   refusedByProxy,
   requestThrough,
 } from '../host/through-proxy.ts';
-import { type Hello, maxPeekedBytes, readHello } from './client-hello.ts';
-import { type Connect, type Denial, dial, type Gate, pinnedTo, type Way } from './dial.ts';
+import { type Connect, type Denial, type Gate, pinnedTo, type Way } from './dial.ts';
 import { connectTarget, type Target, urlTarget } from './host-names.ts';
+import { openTunnel, refuse } from './tunnel.ts';
 
 /**
  * Returns a function that waits for its turn: at once for the first `burst` calls, then `perSecond` times a second. It
@@ -69,8 +69,8 @@ const preset = {
   /** Idle connections to hosts on port 80 that are kept for further requests. */
   idle: 16,
   /**
-   * Pieces of a request's body, which no request may have. Reading thousands takes long, so beyond the limit all connections are
-   * closed, and there are no new ones for a time, which doubles each time up to the longest.
+   * Pieces of bodies in a second. No request may have a body, and reading thousands of pieces takes long, so beyond the limit all
+   * connections are closed, and there are no new ones for a time, which doubles each time up to the longest.
    */
   pieces: 1000,
   closedMs: 5000,
@@ -105,11 +105,22 @@ function closer(
 ): () => void {
   let nextMs = closedMs;
   return () => {
-    for (const socket of sockets) endNow(socket);
+    for (const socket of sockets) socket.destroy();
     if (server.maxConnections === 0) return;
     server.maxConnections = 0;
     setTimeout(() => Object.assign(server, { maxConnections: connections }), nextMs).unref();
     nextMs = Math.min(2 * nextMs, longestClosedMs);
+  };
+}
+
+/** Returns a function that counts, and calls `act` when it was called more than `most` times in a second. */
+function tooMany(most: number, act: () => void): () => void {
+  let [count, endsAt] = [0, 0];
+  return () => {
+    const now = performance.now();
+    if (now > endsAt) [count, endsAt] = [0, now + 1000];
+    count += 1;
+    if (count === most) act();
   };
 }
 
@@ -119,9 +130,7 @@ export interface ProxyServer {
   end(): void;
 }
 
-/** Creates the proxy of one run. It speaks HTTP/1.1: `CONNECT`, and requests with an absolute address for port 80. */
-export function proxyServer(gate: Gate, connect: Connect, given: Partial<typeof preset> = {}): ProxyServer {
-  const limits = { ...preset, ...given };
+function serverWith(limits: typeof preset): Server {
   const server = createServer({
     maxHeaderSize: limits.headBytes,
     headersTimeout: limits.headMs,
@@ -134,6 +143,13 @@ export function proxyServer(gate: Gate, connect: Connect, given: Partial<typeof 
   server.maxConnections = limits.connections;
   server.maxHeadersCount = limits.headLines;
   server.timeout = limits.idleMs;
+  return server;
+}
+
+/** Creates the proxy of one run. It speaks HTTP/1.1: `CONNECT`, and requests with an absolute address for port 80. */
+export function proxyServer(gate: Gate, connect: Connect, given: Partial<typeof preset> = {}): ProxyServer {
+  const limits = { ...preset, ...given };
+  const server = serverWith(limits);
   const agents = keptConnections(connect, limits);
   const turn = paced(limits.perSecond, limits.burst, limits.patienceMs);
   const sockets = new Set<Socket>();
@@ -142,9 +158,12 @@ export function proxyServer(gate: Gate, connect: Connect, given: Partial<typeof 
   const pending = new WeakMap<Socket, number>();
   let forwarded = 0;
   const closeForAWhile = closer(server, sockets, limits);
+  const countPiece = tooMany(limits.pieces, closeForAWhile);
+  const exchange = { gate, agentOf: agents.find, reads: new FairReads(), closeForAWhile };
 
   server.on('connection', (socket: Socket) => {
     sockets.add(socket);
+    exchange.reads.watchClient(socket, 'clients');
     // Each pipelined request adds listeners. Without a higher limit, Node warns of a leak.
     socket.setMaxListeners(2 * limits.pipelined);
     socket.on('error', () => {}).once('close', () => sockets.delete(socket));
@@ -168,12 +187,9 @@ export function proxyServer(gate: Gate, connect: Connect, given: Partial<typeof 
   });
 
   const answerRequest = async (req: IncomingMessage, res: ServerResponse) => {
+    if (req.socket.destroyed) return;
     // Discards a body while the request waits for its turn.
-    let pieces = 0;
-    req.on('data', () => {
-      pieces += 1;
-      if (pieces === limits.pieces) closeForAWhile();
-    });
+    req.on('data', countPiece);
     const waiting = (pending.get(req.socket) ?? 0) + 1;
     if (waiting > limits.pipelined) return closeForAWhile();
     pending.set(req.socket, waiting);
@@ -184,7 +200,7 @@ export function proxyServer(gate: Gate, connect: Connect, given: Partial<typeof 
       return deny(res, { status: 400, says: 'this is a proxy: send CONNECT, or a request for http://<host>/' });
     if (forwarded === limits.forwarded) return deny(res, { status: 503, says: 'too many requests at the same time' });
     forwarded += 1;
-    await forward({ req, res, target }, { gate, agentOf: agents.find, closeForAWhile }).finally(() => {
+    await forward({ req, res, target }, exchange).finally(() => {
       forwarded -= 1;
     });
   };
@@ -225,13 +241,20 @@ const ofConnection = [
   'upgrade',
 ];
 
+interface Exchange {
+  gate: Gate;
+  agentOf: (way: Way) => Agent;
+  reads: FairReads;
+  closeForAWhile: () => void;
+}
+
 /**
  * Answers a request for port 80. Forwards it if its method is GET or HEAD and its Host header names the same host.
  * Resolves when the exchange with the host has ended.
  */
 async function forward(
   { req, res, target }: { req: IncomingMessage; res: ServerResponse; target: Target & { path: string } },
-  { gate, agentOf, closeForAWhile }: { gate: Gate; agentOf: (way: Way) => Agent; closeForAWhile: () => void },
+  { gate, agentOf, reads, closeForAWhile }: Exchange,
 ): Promise<void> {
   const verdict = await gate.admit(target);
   if ('says' in verdict) return deny(res, verdict);
@@ -251,6 +274,7 @@ async function forward(
     gate.refuse(target, `${message}, so all connections of the run were closed for a while`);
     closeForAWhile();
   };
+  sent.once('socket', (socket) => reads.watch(socket, 'hosts'));
   sent.once('timeout', () => sent.destroy(new Error(`no answer within ${silenceMs / 1000} s`)));
   sent.once('response', (answer) => {
     try {
@@ -310,91 +334,4 @@ function endToEnd(headers: IncomingHttpHeaders): IncomingHttpHeaders {
   const named = (headers.connection ?? '').toLowerCase().split(/[\s,]+/);
   const left = Object.entries(headers).filter(([name]) => !ofConnection.includes(name) && !named.includes(name));
   return Object.fromEntries(left);
-}
-
-/** How long a client may take to read a refusal. */
-const goodbyeMs = 2000;
-
-/** A fatal TLS alert, `access_denied`, which clients report better than a closed connection. */
-const alert = Buffer.from([21, 3, 3, 0, 2, 2, 49]);
-
-interface Tunnel {
-  client: Socket;
-  /** What arrived after the request. */
-  head: Buffer;
-  target: Target;
-}
-
-/**
- * Answers `CONNECT` on port 443: connects to the host and passes TLS on, once the client has asked for that host by
- * name. Until then the host receives nothing.
- */
-async function openTunnel(
-  { client, head, target }: Tunnel,
-  { gate, connect, helloMs }: { gate: Gate; connect: Connect; helloMs: number },
-): Promise<void> {
-  const verdict = await gate.admit(target);
-  if ('says' in verdict) return refuse(client, verdict);
-  const upstream = await dial(connect, target, verdict, client);
-  if ('says' in upstream) return refuse(client, upstream);
-  client.write('HTTP/1.1 200 Connection established\r\n\r\n');
-  const { bytes, problem } = await peek({ client, head, target }, helloMs);
-  // Browsers open connections in advance and may not use them.
-  if (client.destroyed || upstream.destroyed || bytes.length === 0) return void client.destroy();
-  if (problem !== undefined) {
-    gate.refuse(target, problem);
-    upstream.destroy();
-    return part(client, alert);
-  }
-  gate.reached(target);
-  upstream.write(bytes);
-  // An error or early end of either side ends both.
-  pipeline(client, upstream, () => {});
-  pipeline(upstream, client, () => {});
-}
-
-/** Replies to a `CONNECT` that is refused. Python and Go show the reason in the first line, but not the body. */
-function refuse(client: Socket, { status, says }: Denial | { status: 400; says: string }): void {
-  const reason = /^[\x20-\x7e]*$/.test(says) ? says : STATUS_CODES[status];
-  const head = [`HTTP/1.1 ${status} ${reason}`, 'Content-Type: text/plain', `Content-Length: ${says.length + 1}`];
-  part(client, [...head, 'Connection: close', '', `${says}\n`].join('\r\n'));
-}
-
-/** Sends a final reply and closes the connection. Whatever the client still sends is discarded. */
-function part(client: Socket, words: string | Buffer): void {
-  client.resume().end(words);
-  const timer = setTimeout(() => client.destroy(), goodbyeMs);
-  client.once('close', () => clearTimeout(timer));
-}
-
-/** Waits for the TLS hello. Returns what has arrived and, unless the hello names the host, the problem. */
-function peek(
-  { client, head, target }: Tunnel,
-  helloMs: number,
-): Promise<{ bytes: Buffer; problem?: string | undefined }> {
-  return new Promise((resolve) => {
-    let bytes = head;
-    const done = (problem?: string) => {
-      clearTimeout(timer);
-      client.off('data', add).off('end', ended).off('close', ended).pause();
-      resolve({ bytes, problem });
-    };
-    const look = () => {
-      const hello: Hello = bytes.length > 0 ? readHello(bytes) : undefined;
-      if (hello === undefined) return bytes.length > maxPeekedBytes ? done('its TLS hello is too long') : undefined;
-      done('problem' in hello ? hello.problem : mismatch(hello.serverName, target.host));
-    };
-    const add = (chunk: Buffer) => {
-      bytes = Buffer.concat([bytes, chunk]);
-      look();
-    };
-    const ended = () => done('the connection ended before its TLS hello');
-    const timer = setTimeout(() => done(`its TLS hello was not complete after ${helloMs / 1000} s`), helloMs);
-    client.on('data', add).once('end', ended).once('close', ended);
-    look();
-  });
-}
-
-function mismatch(serverName: string, host: string): string | undefined {
-  return serverName === host ? undefined : 'its TLS hello names another server';
 }

@@ -1,21 +1,7 @@
 import type { ClientRequest, IncomingMessage } from 'node:http';
-import type { Socket } from 'node:net';
 import { DEFAULT_CIPHERS } from 'node:tls';
 
-// What strangers' servers and clients may do: each of these costs processor time that no limit of bytes counts.
-
-/** A socket of Node with its parser, which calls this for each request. What it returns ends the parsing for `upgrade`. */
-type Parsed = Socket & { parser?: { onIncoming?: () => number } | null };
-const upgrade = 2;
-
-/**
- * Ends the connection of a client, and the parsing of what was read. Otherwise Node would parse all of it, 64 kB of each of hundreds of
- * connections in one turn of the event loop: with 2,000 requests in each, that takes a minute. Node has no public interface for it.
- */
-export function endNow(socket: Parsed): void {
-  if (socket.parser) socket.parser.onIncoming = () => upgrade;
-  socket.destroy();
-}
+// What servers may do that people name, and not only the operator: each of these costs processor time that no limit of bytes counts.
 
 /** Without Diffie-Hellman over numbers that the server chooses: with 10,000 bits, one handshake takes 0.8 s. Servers have others. */
 export const ciphers = `${DEFAULT_CIPHERS}:!kDHE`;
@@ -82,12 +68,14 @@ const framing = { bytes: 50_000, ratio: 0.5 };
  */
 export async function* bodyOf(answer: IncomingMessage): AsyncGenerator<Buffer, undefined> {
   const { socket } = answer;
-  const before = socket.bytesRead;
+  // What waits in the connection is not read yet.
+  const read = () => socket.bytesRead - socket.readableLength;
+  const before = read();
   let bytes = 0;
   for await (const chunk of answer as AsyncIterable<Buffer>) {
     bytes += chunk.length;
     // A part of the body may have arrived with its head, and counts as read before. That only allows a little more.
-    if (socket.bytesRead - before - bytes > Math.max(framing.bytes, framing.ratio * bytes)) throw new TooManyChunks();
+    if (read() - before - bytes > Math.max(framing.bytes, framing.ratio * bytes)) throw new TooManyChunks();
     yield chunk;
   }
 }

@@ -3,6 +3,7 @@ import { type RequestOptions, request as requestHttps } from 'node:https';
 import type { LookupFunction } from 'node:net';
 import { Readable } from 'node:stream';
 import { AnswerRefused } from '../errors.ts';
+import { FairReads } from '../host/fair-turns.ts';
 import { type NextHop, noProxies, type Proxies } from '../host/proxies.ts';
 import { bodyOf, ciphers, TooManyChunks, whenUnanswered } from '../host/strangers.ts';
 import { agentThrough, explained, refusedByProxy } from '../host/through-proxy.ts';
@@ -26,11 +27,12 @@ export function pinnedFetch(addressOf: AddressOf): typeof fetch {
 }
 
 function fetchFrom(addressOf: AddressOf, isTrusted: boolean): typeof fetch {
+  const reads = isTrusted ? undefined : new FairReads();
   return async (input, init = {}) => {
     const url = new URL(input instanceof Request ? input.url : input);
     const signal = init.signal ?? undefined;
     const route = await orAborted(addressOf(url), signal);
-    const answer = responseOf(await send(url, init, route, signal), isTrusted);
+    const answer = responseOf(await send(url, init, { route, signal, reads }), isTrusted);
     // Octokit takes the next page from the address of an answer, which that of a new `Response` lacks.
     return Object.defineProperty(answer, 'url', { value: url.href });
   };
@@ -58,7 +60,14 @@ function optionsFor(route: Route, url: URL): RequestOptions {
   return { protocol: 'http:', defaultPort: 443, createConnection: () => connectApart(target) };
 }
 
-function send(url: URL, init: RequestInit, route: Route, signal?: AbortSignal): Promise<IncomingMessage> {
+interface Sending {
+  route: Route;
+  signal: AbortSignal | undefined;
+  /** Undefined for hosts that the operator has chosen. */
+  reads: FairReads | undefined;
+}
+
+function send(url: URL, init: RequestInit, { route, signal, reads }: Sending): Promise<IncomingMessage> {
   const options: RequestOptions = {
     method: init.method ?? 'GET',
     headers: Object.fromEntries(new Headers(init.headers)),
@@ -88,6 +97,7 @@ function send(url: URL, init: RequestInit, route: Route, signal?: AbortSignal): 
     // Errors after the response arrive through its body.
     sent.on('error', (error) => reject(proxy === undefined ? error : explained(error, proxy, url.host)));
     whenUnanswered(sent, reject);
+    sent.once('socket', (socket) => reads?.watch(socket, url.host));
     const { body } = init;
     sent.end(typeof body === 'string' || body instanceof Uint8Array ? body : undefined);
   });

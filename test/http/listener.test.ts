@@ -2,7 +2,7 @@ import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import express from 'express';
 import { until } from '../../demo/real-service.ts';
-import { FairTurns, httpServer } from '../../src/http/limits/listener.ts';
+import { httpServer } from '../../src/http/limits/listener.ts';
 import { headOf, openRaw } from '../support/http/raw-http.ts';
 
 let server: Server;
@@ -56,7 +56,7 @@ test.each([
   expect(await raw.ended).toBe('');
 });
 
-test('of thousands of requests that were sent at once, Node parses no more than a few', async () => {
+test('of thousands of requests that were sent at once, Node parses no more than the first ones', async () => {
   let parsed = 0;
   const count = () => {
     parsed += 1;
@@ -64,8 +64,8 @@ test('of thousands of requests that were sent at once, Node parses no more than 
   server.on('request', count);
   await openRaw(port, headOf('GET /late', {}).repeat(2000)).ended;
   server.off('request', count);
-  // Four may be pending; the next one ends the connection.
-  expect(parsed).toBe(5);
+  // Four may be pending; the next one ends the connection. By then, those of the first 16 kB are parsed.
+  expect(parsed).toBeLessThan(600);
 });
 
 test('a body in thousands of tiny pieces ends the connection, also when nobody reads it', async () => {
@@ -123,25 +123,4 @@ test('connections that wait for their replies are not closed for others', async 
 test('a few requests may be sent at the same time', async () => {
   const raw = openRaw(port, headOf('GET /late', {}).repeat(3) + headOf('GET /late', { Connection: 'close' }));
   expect((await raw.ended).match(/late/g)).toHaveLength(4);
-});
-
-describe('fair turns', () => {
-  const orderOf = async (given: [lane: string, isUrgent?: boolean][]) => {
-    const turns = new FairTurns();
-    const order: string[] = [];
-    for (const [lane, isUrgent] of given) turns.add(lane, () => order.push(lane), isUrgent);
-    await until('all of them', async () => order.length === given.length);
-    return order;
-  };
-
-  test('urgent work comes first, but a flood of it delays neither that of others nor other work', async () => {
-    const flood = Array.from({ length: 200 }, (): [string, boolean] => ['hostile', true]);
-    const order = await orderOf([...flood, ['probe', true], ['user'], ['other user']]);
-    expect(order.slice(0, 5)).toEqual(['hostile', 'user', 'probe', 'other user', 'hostile']);
-  });
-
-  test('a flood of one address delays no other address', async () => {
-    const order = await orderOf([['hostile'], ['hostile'], ['hostile'], ['user'], ['probe', true]]);
-    expect(order).toEqual(['probe', 'hostile', 'user', 'hostile', 'hostile']);
-  });
 });

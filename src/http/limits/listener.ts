@@ -2,89 +2,8 @@ import { EventEmitter, once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Express } from 'express';
-import { endNow } from '../../host/strangers.ts';
+import { FairReads, FairTurns } from '../../host/fair-turns.ts';
 import { networkOf } from './rate-limit.ts';
-
-type Work = () => void;
-
-/** Queues that are served round-robin. */
-class Lanes {
-  readonly #lanes = new Map<string, Work[]>();
-
-  isEmpty(): boolean {
-    return this.#lanes.size === 0;
-  }
-
-  add(lane: string, work: Work): void {
-    const waiting = this.#lanes.get(lane);
-    if (waiting === undefined) this.#lanes.set(lane, [work]);
-    else waiting.push(work);
-  }
-
-  /** Runs the first callback of the first queue and moves that queue to the end. */
-  runNext(): void {
-    const [next] = this.#lanes;
-    if (next === undefined) return;
-    const [lane, waiting] = next;
-    const work = waiting.shift();
-    this.#lanes.delete(lane);
-    if (waiting.length > 0) this.#lanes.set(lane, waiting);
-    work?.();
-  }
-}
-
-/** How long to handle requests before yielding to the event loop, which then accepts connections. */
-const sliceMs = 5;
-
-/**
- * Schedules requests fairly between addresses. Node accepts one new connection per iteration of its event loop, and an
- * iteration lasts until all readable sockets are handled: 50 connections with 16 requests each delayed all others for
- * seconds. With this scheduler an iteration is short, and each address has its own queue. The queues are served
- * round-robin. Urgent work has queues of its own, and every second turn.
- */
-export class FairTurns {
-  readonly #urgent = new Lanes();
-  readonly #usual = new Lanes();
-  #isScheduled = false;
-  #sawArrival = false;
-
-  /** Queues `work` in a lane, behind that lane's earlier work of the same urgency. */
-  add(lane: string, work: Work, isUrgent = false): void {
-    (isUrgent ? this.#urgent : this.#usual).add(lane, work);
-    this.#schedule();
-  }
-
-  /**
-   * Notes that a connection arrived. The next slice is then as short as possible, because each iteration of the event
-   * loop accepts only one connection.
-   */
-  noteArrival(): void {
-    this.#sawArrival = true;
-  }
-
-  #schedule(): void {
-    if (this.#isScheduled) return;
-    this.#isScheduled = true;
-    setImmediate(() => {
-      this.#isScheduled = false;
-      this.#slice();
-      if (this.#hasWork()) this.#schedule();
-    });
-  }
-
-  #slice(): void {
-    const endsAt = performance.now() + (this.#sawArrival ? 0 : sliceMs);
-    this.#sawArrival = false;
-    do {
-      this.#urgent.runNext();
-      this.#usual.runNext();
-    } while (this.#hasWork() && performance.now() < endsAt);
-  }
-
-  #hasWork(): boolean {
-    return !this.#urgent.isEmpty() || !this.#usual.isEmpty();
-  }
-}
 
 interface Connection {
   socket: Socket;
@@ -185,11 +104,8 @@ const preset = {
   unreadMs: 30_000,
 };
 
-/**
- * Pieces that a body may have, and bytes for each further one. A piece costs a microsecond or two, so a connection that sends a byte in
- * each keeps the event loop busy, also while nobody reads the body.
- */
-const pieces = { free: 1000, bytes: 32 };
+/** Pieces that a body may have, and bytes for each further one. A piece that nobody has read yet takes a kilobyte of memory. */
+const pieces = { free: 200, bytes: 64 };
 
 /** Closes the connection of a request whose body comes in too many pieces, whether somebody reads it or not. */
 function watchPieces(req: IncomingMessage, res: ServerResponse): void {
@@ -201,7 +117,7 @@ function watchPieces(req: IncomingMessage, res: ServerResponse): void {
     bytes += piece?.length ?? 0;
     isFlooded = count > pieces.free + bytes / pieces.bytes;
     if (!isFlooded) return push(piece, encoding);
-    endNow(req.socket);
+    req.socket.destroy();
     return false;
   };
   // Otherwise Node would discard what follows the reply uncounted.
@@ -226,16 +142,19 @@ export function httpServer(handler: Express, given: Partial<typeof preset> = {})
   });
   const open = new OpenConnections(maxConnections, maxOfAddress);
   const turns = new FairTurns();
+  const reads = new FairReads(turns);
   server.on('connection', (socket) => {
     turns.noteArrival();
-    open.enter(socket, networkOf(socket.remoteAddress));
+    const address = networkOf(socket.remoteAddress);
+    open.enter(socket, address);
+    reads.watchClient(socket, address);
   });
   const take = (req: IncomingMessage, res: ServerResponse) => {
     const { socket } = req;
     const address = networkOf(socket.remoteAddress);
     // Node still emits requests that arrived in the same chunk of up to 64 kB.
     if (socket.destroyed) return;
-    if (open.arrived(socket, address) > maxPipelined) return endNow(socket);
+    if (open.arrived(socket, address) > maxPipelined) return void socket.destroy();
     res.once('close', () => open.answered(socket, address));
     watchPieces(req, res);
     const handle = () => {
