@@ -20,6 +20,19 @@ export class EndlessPreface extends Error {
   }
 }
 
+/** How many records of TLS a server may send: these, and one more for each so many bytes. */
+const records = { free: 2000, bytes: 32 };
+
+/** Returns a function that takes note of each record, and calls `fail` when they are too many and too small. */
+export function countRecords(fail: (error: Error) => void): (record: Uint8Array) => void {
+  let [count, bytes] = [0, 0];
+  return ({ length }) => {
+    count += 1;
+    bytes += length;
+    if (count > records.free + bytes / records.bytes) fail(new TooManyChunks());
+  };
+}
+
 /** Returns a function that counts session tickets, and calls `fail` for each one that is too many. */
 export function countTickets(fail: (error: EndlessPreface) => void): () => void {
   return upTo(maxTickets, 'session tickets', fail);

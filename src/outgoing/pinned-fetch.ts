@@ -50,12 +50,13 @@ export function patientFetch(proxies: Proxies = noProxies): typeof fetch {
 }
 
 /** How a request is sent along a route. */
-function optionsFor(route: Route, url: URL): RequestOptions {
-  if (route === undefined) return {};
-  if ('proxy' in route) return { agent: agentThrough(route.proxy, url.protocol) };
+function optionsFor(url: URL, { route, reads }: Sending): RequestOptions {
+  if (route !== undefined && 'proxy' in route) return { agent: agentThrough(route.proxy, url.protocol) };
+  if (reads === undefined) return {};
   // Otherwise a connection of an earlier request could be used, which may lead to another address.
-  if (url.protocol !== 'https:') return { agent: false, lookup: pinnedTo(route) };
-  const target = { address: route.address, port: Number(url.port || 443), host: url.hostname.replace(/^\[|\]$/g, '') };
+  if (url.protocol !== 'https:') return { agent: false, ...(route === undefined ? {} : { lookup: pinnedTo(route) }) };
+  const host = url.hostname.replace(/^\[|\]$/g, '');
+  const target = { address: route?.address ?? host, port: Number(url.port || 443), host };
   // With an agent, Node would not use this connection, and send everything unencrypted.
   return { protocol: 'http:', defaultPort: 443, createConnection: () => connectApart(target) };
 }
@@ -67,12 +68,13 @@ interface Sending {
   reads: FairReads | undefined;
 }
 
-function send(url: URL, init: RequestInit, { route, signal, reads }: Sending): Promise<IncomingMessage> {
+function send(url: URL, init: RequestInit, sending: Sending): Promise<IncomingMessage> {
+  const { route, signal, reads } = sending;
   const options: RequestOptions = {
     method: init.method ?? 'GET',
     headers: Object.fromEntries(new Headers(init.headers)),
     ciphers,
-    ...optionsFor(route, url),
+    ...optionsFor(url, sending),
   };
   const proxy = route !== undefined && 'proxy' in route ? route.proxy : undefined;
   return new Promise((resolve, reject) => {

@@ -25,12 +25,17 @@ const threadFor = (() => {
       env: sharedCompileCache(),
       resourceLimits: { maxOldGenerationSizeMb: 128 },
     });
-    worker.on('error', (error) => {
-      for (const each of open) each.destroy(error);
-    });
-    worker.once('exit', () => threads.delete(place)).unref();
     const thread = { worker, open };
     threads.set(place, thread);
+    const forget = () => {
+      if (threads.get(place) === thread) threads.delete(place);
+    };
+    worker.on('error', (error) => {
+      // It does not work any more, although it exits later.
+      forget();
+      for (const each of open) each.destroy(error);
+    });
+    worker.once('exit', forget).unref();
     return thread;
   };
 })();

@@ -1,7 +1,7 @@
 import { isIP } from 'node:net';
-import { connect } from 'node:tls';
+import { type ConnectionOptions, connect } from 'node:tls';
 import { type MessagePort, parentPort } from 'node:worker_threads';
-import { ciphers, countTickets } from '../host/strangers.ts';
+import { ciphers, countRecords, countTickets } from '../host/strangers.ts';
 
 /** Where to connect to: a checked address, and the host whose certificate is expected there. */
 export interface SecureTarget {
@@ -24,11 +24,15 @@ export type FromThread =
 /** Opens a connection with TLS and passes on what it says, one piece at a time. */
 function open(port: MessagePort, { address, port: to, host }: SecureTarget): void {
   const say = (message: FromThread) => port.postMessage(message);
-  const socket = connect({ host: address, port: to, ciphers, ...(isIP(host) === 0 ? { servername: host } : {}) });
-  socket.on(
-    'session',
-    countTickets((error) => socket.destroy(error)),
-  );
+  const options: ConnectionOptions & { highWaterMark: number } = {
+    ...{ host: address, port: to, ciphers, ...(isIP(host) === 0 ? { servername: host } : {}) },
+    // A server may send one byte in each record. Node's usual 64 kB of them would take 15 MB.
+    highWaterMark: 1024,
+  };
+  const socket = connect(options);
+  const fail = (error: Error) => socket.destroy(error);
+  socket.on('session', countTickets(fail));
+  socket.on('data', countRecords(fail));
   socket.on('data', (data) => {
     socket.pause();
     say({ data });

@@ -1,6 +1,8 @@
 import { execFile } from 'node:child_process';
+import type { ServerResponse } from 'node:http';
 import { createServer, type Server } from 'node:https';
 import type { AddressInfo } from 'node:net';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { pinnedFetch } from '../../src/outgoing/pinned-fetch.ts';
 import { type Authority, makeAuthority } from '../support/stand-ins/company-proxy.ts';
@@ -9,12 +11,22 @@ const authority = makeAuthority(['hooks.example.test']) as Authority;
 const declare = authority === undefined ? describe.skip : describe;
 const here = async () => ({ address: '127.0.0.1', family: 4 });
 
+/** Answers in records of one byte. */
+async function crumble(res: ServerResponse) {
+  res.writeHead(200, { 'Content-Length': 10_000 });
+  while (!res.destroyed) {
+    res.write('x');
+    await nextTurn();
+  }
+}
+
 declare('TLS in a thread', () => {
   let server: Server;
   let port: number;
   beforeAll(async () => {
     server = createServer({ key: authority.key, cert: authority.cert }, (req, res) => {
       if (req.url === '/hang') return;
+      if (req.url === '/dust') return void crumble(res);
       if (req.url === '/cut') return void res.write('x', () => req.socket.destroy());
       res.setHeader('X-Host', req.headers.host ?? '');
       req.pipe(res);
@@ -58,6 +70,22 @@ declare('TLS in a thread', () => {
       ]);
       console.log(JSON.stringify(failures));`);
     expect(said).toEqual(['ERR_TLS_CERT_ALTNAME_INVALID', true, 'TimeoutError']);
+  });
+
+  test('ends a connection whose records are tiny', async () => {
+    const said = await trusting(`
+      const answer = await ask(url('/dust'));
+      console.log(JSON.stringify(await answer.text().catch((error) => error.message)));`);
+    expect(said).toBe('aborted');
+  });
+
+  test('happens in a thread where every address is allowed, too', async () => {
+    const said = await trusting(`
+      let threads = 0;
+      process.on('worker', () => threads++);
+      const failure = await pinnedFetch(async () => undefined)(url('/echo', 'localhost')).catch(why);
+      console.log(JSON.stringify([failure, threads]));`);
+    expect(said).toEqual(['ERR_TLS_CERT_ALTNAME_INVALID', 1]);
   });
 
   test('refuses a certificate of an unknown authority', async () => {
