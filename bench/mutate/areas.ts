@@ -39,7 +39,11 @@ export const areas: Area[] = [
     sources: ['src/http/access/*.ts'],
     tests: ['test/http/access.test.ts', 'test/projects/tokens.test.ts'],
   },
-  { name: 'claims', sources: ['src/worker/lease/lease-store.ts'], tests: ['test/worker/{claims,working}.test.ts'] },
+  {
+    name: 'claims',
+    sources: ['src/worker/lease/lease-store.ts'],
+    tests: ['test/worker/{claims,fair-claims,working}.test.ts'],
+  },
   { name: 'claims', sources: ['src/runs/journal.ts'], tests: ['test/runs/journal.test.ts'] },
   {
     name: 'claims',

@@ -188,6 +188,18 @@ test('a claim reads as little when all of these runs let others go first', async
   expect(await claimReads(1000, behind)).toBeLessThan(1500);
 });
 
+test('a claim passes over the proofs of projects whose runs wait, most of them unread', async () => {
+  const mixed = (age: string) => (em: EntityManager) =>
+    em.query(
+      `update runs set kind = 'prove', agent_id = null, created_at = created_at ${age}
+       where id like 'q%' and substring(id, 2)::int / 1000 % 2 = 0`,
+    );
+  expect(await claimReads(1, mixed(''))).toBeLessThan(1500);
+  expect(await claimReads(1000, mixed(''))).toBeLessThan(1500);
+  // Behind so many older ones, it looks for one in each of the thousand projects.
+  expect(await claimReads(1000, mixed(`- interval '1 day'`))).toBeLessThan(3500);
+});
+
 /**
  * Stores trials of an agent in a project without other tasks of the last days: 200 of 40 tries, each with a hidden task that is
  * newer than all others.

@@ -356,12 +356,12 @@ test('a run that lets others go first is claimed only when no other run of its p
     await ago(first, 10);
     await ago(second, 5);
     expect([await claimed(em), await hasClaimable(em), await claimed(em)]).toEqual([first, false, undefined]);
-    // Those of other projects do not wait for this one, but go after its runs.
+    // Those of other projects do not wait for this one.
     const elsewhere = await addRun(em, { kind: 'prove', agentId: null });
     await set(em, elsewhere, { project_id: `'${await addProject(em, 'behind')}'` });
     await ago(elsewhere, 120);
     await endRun(em, first, 'succeeded', null);
-    expect([await claimed(em), await claimed(em), await claimed(em)]).toEqual([second, elsewhere, proof]);
+    expect([await claimed(em), await claimed(em), await claimed(em)]).toEqual([elsewhere, second, proof]);
     await endRun(em, second, 'succeeded', null);
     // While a trial of an agent runs, so does the agent's own run.
     const trial = await addRun(em, { agentId: own });

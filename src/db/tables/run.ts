@@ -6,7 +6,7 @@ import { big, flag, json, key, madeNow, maybeText, maybeTime, orderedJson, table
 /** SQL: the statuses of runs that have not ended, as a list in parentheses. */
 export const liveRun = `(${liveStatuses.map((status) => `'${status}'`).join(', ')})`;
 
-/** SQL: the kinds of runs that let all others go first, as a list in parentheses. Indexes name exactly these. */
+/** SQL: the kinds of runs that let the others of their project go first, as a list in parentheses. Indexes name exactly these. */
 export const behindOthers = `(${kindsBehind.map((kind) => `'${kind}'`).join(', ')})`;
 
 /** SQL: how urgent a run is, from 1. The index `runs_queued_by_priority` has exactly this expression. */

@@ -34,8 +34,12 @@ const noneWaits = (projectId: string) => `(
  */
 const mayBegin = `not (q.kind = 'harvest' and q.project_id in (select project_id from busy where harvests))`;
 
-/** SQL: whether a run `r` lets all others go first. */
+/** SQL: whether a run `r` lets the others of its project go first. */
 const isBehind = `r.kind in ${behindOthers}`;
+
+/** SQL: no run that lets others go first and is not in `oldest_behind` was created before this. */
+const othersSince = `(
+  select case when count(*) < ${maxLookedAt} then 'infinity' else max(created_at) end from oldest_behind)`;
 
 /** SQL: whether the person who created the project of a run `q` without an installation has running runs in any such project. */
 const isOfBusyCreator = `exists (
@@ -45,12 +49,14 @@ const isOfBusyCreator = `exists (
  * SQL: the runs `r` that a worker may claim, as `with … from … where …`. $1 is the limit of running runs per project, 0
  * for none. An agent has one running run per project. `b.runs` counts the running runs of the project, `creators.runs` those of
  * all projects that its creator made without an installation: otherwise, more projects would be more turns. A run that lets
- * others go first is one of them only while no other run of its project is queued.
+ * others go first is one of them only while no other run of its project is queued. If it also waited for the runs of other
+ * projects, the long queue of one tenant would hold it up.
  *
  * What this reads must not grow with the queue of a project. The oldest run of a project without running runs is the
  * one to claim, and it is usually among the oldest of all (`early`). If not, `heads` finds the oldest run of each agent
  * in each project, for each set of labels: it jumps from one to the next in the index `runs_queued_by_agent`. Runs that let
- * others go first are found in the same two ways, and only if no project has an early one.
+ * others go first are found in the same two ways (`early_behind`, `behind`). `behind` is left out where an early run is older
+ * than all that it could find for projects without running runs.
  *
  * @param labels an SQL expression: those of the worker. It claims no run that needs others
  */
@@ -64,7 +70,7 @@ const claimable = (columns: string, labels: string) => `
     select p.created_by as person, sum(b.runs)::int as runs
     from busy b join projects p on p.id = b.project_id where p.created_by is not null group by 1
   ), early as materialized (
-    select id from (select id, project_id, created_at, runs_on from runs
+    select id, created_at from (select id, project_id, created_at, runs_on from runs
       where status = 'queued' and kind not in ${behindOthers} order by created_at, id limit ${maxLookedAt}) q
     where project_id not in (select project_id from busy) and runs_on <@ ${labels} and not ${isOfBusyCreator}
     order by created_at, id limit ${maxEarly}
@@ -78,16 +84,17 @@ const claimable = (columns: string, labels: string) => `
       where q.status = 'queued' and q.kind not in ${behindOthers}
         and (q.project_id, coalesce(q.agent_id, ''), q.runs_on) > (h.project_id, h.agent, h.runs_on)
       order by q.project_id, coalesce(q.agent_id, ''), q.runs_on, q.created_at, q.id limit 1) next
+  ), oldest_behind as materialized (
+    select id, project_id, created_at, runs_on from runs
+    where status = 'queued' and kind in ${behindOthers} order by created_at, id limit ${maxLookedAt}
   ), early_behind as materialized (
-    select id from (select id, project_id, created_at, runs_on from runs
-      where status = 'queued' and kind in ${behindOthers}
-      and not exists (select from early) order by created_at, id limit ${maxLookedAt}) q
+    select id from oldest_behind q
     where project_id not in (select project_id from busy) and runs_on <@ ${labels} and ${noneWaits('q.project_id')}
       and not ${isOfBusyCreator}
     order by created_at, id limit ${maxEarly}
   ), behind as (
     (select q.id, q.project_id, q.runs_on from runs q where q.status = 'queued' and q.kind in ${behindOthers} and ${mayBegin}
-       and not exists (select from early) and not exists (select from early_behind)
+       and not exists (select from early_behind) and not exists (select from early where created_at <= ${othersSince})
      order by q.project_id, q.runs_on, q.created_at, q.id limit 1)
     union all
     select next.* from behind h cross join lateral (
@@ -134,10 +141,9 @@ export interface Claim {
 /**
  * Claims a run: one whose worker was lost, otherwise one of the project whose oldest run is the oldest of those of the
  * projects with the fewest running runs: its most urgent, then its oldest. The projects that a person created without an
- * installation count together. Claims one that lets others go first only if there is
- * no other; of harvests, one of a project. At most `maxPerProject` runs of a project run at the same time (0 for no
- * limit), and one of each agent. A run that needs labels is claimed only by a worker that has them. Returns undefined when
- * no run can be claimed.
+ * installation count together. Claims one that lets others go first only while no other run of its project is queued; of
+ * harvests, one of a project. At most `maxPerProject` runs of a project run at the same time (0 for no limit), and one of each
+ * agent. A run that needs labels is claimed only by a worker that has them. Returns undefined when no run can be claimed.
  */
 export async function claimRun(
   em: EntityManager,
@@ -170,8 +176,7 @@ async function tryClaim(
          case when r.status = 'running' then r.slot else ${freeSlot} end as slot`,
          '$3::text[]',
        )}
-       order by ${isBehind}, r.status = 'running' desc, coalesce(creators.runs, b.runs, 0), coalesce(b.runs, 0),
-         r.created_at, r.id
+       order by r.status = 'running' desc, coalesce(creators.runs, b.runs, 0), coalesce(b.runs, 0), r.created_at, r.id
        limit 1 for update of r skip locked),
      urgent as materialized (${moreUrgent}),
      chosen as (select * from urgent
