@@ -236,15 +236,20 @@ export const signedPrefix = 'signed ';
 
 /**
  * Returns whether a commit is one that a run was about to push, or that GitHub has made for it, even if the run was cancelled
- * then. Everybody with write permission can put a commit on any branch, so the run may be for any task unless one is given.
+ * then. Everybody with write permission can put a commit on any branch, so the run may be for any task of any project unless one
+ * is given.
  */
-export async function isCommitOfRun(em: EntityManager, commit: string, taskId?: string): Promise<boolean> {
+export async function isCommitOfRun(
+  em: EntityManager,
+  commit: string,
+  { taskId, projectId }: { taskId?: string; projectId?: string } = {},
+): Promise<boolean> {
   // The index knows these names only as they are written here.
   const rows: unknown[] = await em.query(
     `select 1 from run_steps s join runs r on r.id = s.run_id
      where (starts_with(s.name, 'pushing') or starts_with(s.name, 'signed ')) and s.data ->> 'commit' = $1
-       and ($2::text is null or r.task_id = $2) limit 1`,
-    [commit, taskId ?? null],
+       and ($2::text is null or r.task_id = $2) and ($3::text is null or r.project_id = $3) limit 1`,
+    [commit, taskId ?? null, projectId ?? null],
   );
   return rows.length > 0;
 }

@@ -58,7 +58,7 @@ export async function askForProof(app: App, asking: AskingForProof): Promise<voi
   if (pull.state !== 'open') throw new Refused(`Pull request ${number} is closed. Reopen it first.`);
   const at = { repositoryId: repository.id, number };
   // A person may have asked for a proof of the head, and it may count no longer, or again.
-  if (askedBy === null && (await isOwn(app, at, pull))) {
+  if (askedBy === null && (await isOwn(app, repository, pull))) {
     await leaveToPeople(app.db.manager, at, { headSha: pull.head.sha, base: pull.base.ref });
     return mirrorProof(app, at);
   }
@@ -155,14 +155,18 @@ async function releaseUnwanted(app: App, { repository, number }: AskingForProof,
 /**
  * Whether a pull request is that of a task, and a run of the task made its head. What a person pushes to its branch is proved,
  * and so is a commit that GitHub made there: anybody can name the service as the author of a commit. The event of a pull request
- * that a run has just opened may arrive before the run has stored it.
+ * that a run has just opened may arrive before the run has stored it. One of a task of another project counts as that of a person.
  */
-async function isOwn(app: App, at: PullRef, { head, user }: ReadPull['pull']): Promise<boolean> {
+async function isOwn(
+  app: App,
+  { id, projectId }: RepositoryRow,
+  { number, head, user }: ReadPull['pull'],
+): Promise<boolean> {
   const em = app.db.manager;
-  const taskId = await findTaskOfPull(em, at.repositoryId, at.number);
-  if (taskId !== undefined) return isCommitOfRun(em, head.sha, taskId);
+  const taskId = await findTaskOfPull(em, id, number);
+  if (taskId !== undefined) return isCommitOfRun(em, head.sha, { taskId });
   const bot = await app.github?.bot();
-  return bot !== undefined && Number(user?.id) === bot.id && (await isCommitOfRun(em, head.sha));
+  return bot !== undefined && Number(user?.id) === bot.id && (await isCommitOfRun(em, head.sha, { projectId }));
 }
 
 /**

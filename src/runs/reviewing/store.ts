@@ -61,14 +61,16 @@ export async function findTaskOfPull(
   return rows[0]?.taskId;
 }
 
-/** Returns the number of the open pull request that a task has for a branch; undefined if none has. */
+/** Returns the number of the open pull request that a task of any project has for a branch; undefined if none has. */
 export async function findTaskPullOfBranch(
   em: EntityManager,
   repositoryId: string,
   branch: string,
 ): Promise<number | undefined> {
   const rows: { number: number }[] = await em.query(
-    `select number from pull_requests where repository_id = $1 and head_branch = $2 and status in ('open', 'draft') limit 1`,
+    `select p.number from repositories own join repositories r on r.id = own.id or r.github_id = own.github_id
+     join pull_requests p on p.repository_id = r.id
+     where own.id = $1 and p.head_branch = $2 and p.status in ('open', 'draft') limit 1`,
     [repositoryId, branch],
   );
   return rows[0]?.number;
