@@ -86,7 +86,11 @@ function without(value: unknown, gone: string[], name: string, drops: Dropped): 
   const kept = Object.entries(value).filter(
     ([field, each]) => !dropped.has(field) && !(each === null && drops.neverNull.includes(field)),
   );
-  return Object.fromEntries(kept.map(([field, each]) => [field, without(each, [], field, drops)]));
+  const shown = Object.fromEntries(kept.map(([field, each]) => [field, without(each, [], field, drops)]));
+  // The emulator calls each account a user.
+  return typeof shown.login === 'string' && shown.login.endsWith('[bot]') && 'type' in shown
+    ? { ...shown, type: 'Bot' }
+    : shown;
 }
 
 // TypeScript does not know these functions yet.

@@ -41,7 +41,7 @@ async function previewPrompt(app: App, taskId: string): Promise<{ messages: Mess
   const { checkout, remove } = await openCheckout(app, remote, signal);
   try {
     const { host, placed } = await startTools(app, checkout, signal, async () => {
-      const base = await readBase(checkout, repository);
+      const base = await readBase(checkout, { repository, remote });
       const head = task.base === null ? base.head : await checkout.fetch(task.base);
       if (head === undefined) throw notConfigured(`The repository has no branch ${task.base}.`);
       const readers = readersOf(app, repository, task.directedBy);

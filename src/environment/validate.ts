@@ -178,7 +178,7 @@ function branchProblem(branch: string, branches: string[]): { message: string; e
 async function settingsProblem(app: App, remote: Remote, repository: RepositoryRow, signal: AbortSignal) {
   const { checkout, remove } = await openCheckout(app, remote, signal);
   try {
-    const base = await readBase(checkout, repository);
+    const base = await readBase(checkout, { repository, remote });
     const choosing = { app, remote, settings: base.settings, signal, readers: readersOf(app, repository, []) };
     await chooseFiles(checkout, choosing);
     await assertFoldersExist(checkout, base.settings, base);

@@ -6,6 +6,8 @@ import type { NextHop } from '../host/proxies.ts';
  */
 export interface Remote {
   url: string;
+  /** The default branch, if the host was asked for it. */
+  defaultBranch?: string | undefined;
   token?: string | undefined;
   /** When the token expires; undefined if it does not. */
   tokenEndsAt?: Date | undefined;

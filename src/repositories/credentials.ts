@@ -152,7 +152,7 @@ async function lookUp(app: App, credential: Credential, name: RepoName) {
   const found = await unlessMissing(octokit.request('GET /repos/{owner}/{repo}', name));
   // A host that only looks like GitHub may show a repository without a number.
   if (found === undefined || !Number.isSafeInteger(Number(found.id))) return undefined;
-  return { id: Number(found.id), isPrivate: found.private };
+  return { id: Number(found.id), isPrivate: found.private, defaultBranch: found.default_branch };
 }
 
 /**
@@ -165,16 +165,22 @@ async function notePrivate(app: App, repository: RepositoryRow, isPrivate: boole
   repository.isPrivate = isPrivate;
 }
 
+/** What GitHub says of a repository; nothing if it was not asked. */
+interface FoundOnGitHub {
+  githubId?: number;
+  defaultBranch?: string;
+}
+
 /**
  * Checks that the address of a repository still belongs to the one that was connected. Its secrets and what was kept of it
  * would go to another one that took over the name, and a public one can be fetched with any token. Also notes whether it
- * is private now. Returns its number on GitHub; null if none was known, nobody can ask for it, and the repository has
- * neither secrets nor MCP servers to lose.
+ * is private now. Returns its number and its default branch on GitHub; nothing if no number was known, nobody can ask for it, and the
+ * repository has neither secrets nor MCP servers to lose.
  * @throws GitFailed `missing` if it does not; AppError 503 without a credential to ask with
  */
-async function checkedNumber(app: App, repository: RepositoryRow, credential: Credential): Promise<number | null> {
+async function checkOnGitHub(app: App, repository: RepositoryRow, credential: Credential): Promise<FoundOnGitHub> {
   const name = nameOnGitHub(app, repository.url);
-  if (name === undefined) return null;
+  if (name === undefined) return {};
   const em = app.db.manager;
   const mayBeUnknown =
     repository.githubId === null && !(await hasSecrets(em, repository)) && !(await hasServers(em, repository));
@@ -182,10 +188,10 @@ async function checkedNumber(app: App, repository: RepositoryRow, credential: Cr
     if (!mayBeUnknown) throw error;
     return undefined;
   });
-  if (found === undefined && mayBeUnknown) return null;
+  if (found === undefined && mayBeUnknown) return {};
   if (found !== undefined && (await isSame(app, repository, found.id))) {
     await notePrivate(app, repository, found.isPrivate);
-    return found.id;
+    return { githubId: found.id, defaultBranch: found.defaultBranch };
   }
   const problem =
     found === undefined
@@ -196,7 +202,7 @@ async function checkedNumber(app: App, repository: RepositoryRow, credential: Cr
 
 /**
  * Returns where to fetch from, with a token that has only the given permissions.
- * @throws what `checkedNumber` throws
+ * @throws what `checkOnGitHub` throws
  */
 export async function remoteFor(
   app: App,
@@ -204,11 +210,12 @@ export async function remoteFor(
   credential: Credential,
   permissions: TokenPermissions,
 ): Promise<Remote> {
-  const githubId = await checkedNumber(app, repository, credential);
+  const { githubId = null, defaultBranch } = await checkOnGitHub(app, repository, credential);
   const route = await resolveOnce(repository.url, hostRules(app));
   const token = await tokenOf(app, credential, permissions);
   return {
     url: repository.url,
+    defaultBranch,
     ...token,
     ...route,
     scope: `${repository.projectId} ${onHost({ githubId, url: repository.url })}`,

@@ -169,16 +169,30 @@ test('a collaborator with push permission has the permission write, and may revi
   expect(await ask()).toMatchObject({ status: 201, json: { requested_reviewers: [{ login: 'bob' }] } });
 });
 
-test('a commit that GitHub made for an App is signed, now and later', async () => {
+/** Returns a token of the App. */
+async function tokenOfApp(): Promise<string> {
   const { appId, privateKey, url: baseUrl } = github;
   const headers = { accept: 'application/vnd.github+json', 'x-github-api-version': '2026-03-10' };
   const auth = createAppAuth({ appId, privateKey, request: request.defaults({ baseUrl, headers }) });
-  const { token } = await auth({ type: 'installation', installationId });
+  return (await auth({ type: 'installation', installationId })).token;
+}
+
+test('a commit that GitHub made for an App is signed, now and later', async () => {
+  const token = await tokenOfApp();
   const tree = await gitAsync(clone, 'rev-parse', 'origin/main^{tree}');
   const made = await asked(token, 'POST', `${repo}/git/commits`, { message: 'm', tree, parents: [] });
   expect(made.json).toMatchObject({ verification: { verified: true } });
   const read = await asked('person-mona', 'GET', `${repo}/git/commits/${made.json.sha}`);
   expect(read.json).toMatchObject({ verification: { verified: true } });
+});
+
+test('what an App opens is by an account of the type Bot', async () => {
+  const branch = `branch-${++opened}`;
+  await push(branch, `${branch}.txt`);
+  const body = { title: 't', head: branch, base: 'main' };
+  const { json: pull } = await asked(await tokenOfApp(), 'POST', `${repo}/pulls`, body);
+  expect(pull).toMatchObject({ user: { login: 'deckhand[bot]', type: 'Bot' } });
+  expect(await mona('GET', `/pulls/${pull.number}`)).toMatchObject({ user: { type: 'Bot' } });
 });
 
 test('the merge queue merges by a method that the repository allows', async () => {

@@ -307,11 +307,8 @@ async function proveWithSettings(
 }
 
 /** Reads the settings of the default branch, or those at a commit of it; undefined if they cannot be used. */
-async function readSettings(
-  { octokit, name, repository }: Place,
-  ref = repository.defaultBranch,
-): Promise<RepositorySettings | undefined> {
-  return settingsOnGitHub(octokit, { ...name, ref }).catch((error) => {
+async function readSettings({ octokit, name }: Place, ref?: string): Promise<RepositorySettings | undefined> {
+  return settingsOnGitHub(octokit, ref === undefined ? name : { ...name, ref }).catch((error) => {
     if (error instanceof RunFailed) return undefined;
     throw error;
   });

@@ -5,7 +5,7 @@ import { RunFailed } from '../../domain/run.ts';
 import { noProving } from '../../domain/settings.ts';
 import { defaultBranchPattern } from '../../domain/text/branch-names.ts';
 import { storableJson } from '../../domain/text/sanitize.ts';
-import type { Checkout } from '../../git/engine.ts';
+import type { Checkout, Remote } from '../../git/engine.ts';
 import { apart } from '../../threads/apart.ts';
 import { OverLimit } from '../../threads/start-thread.ts';
 import type { AddedKey } from './add-keys.ts';
@@ -162,28 +162,36 @@ export interface RepositoryBase {
   head: string;
 }
 
+/** A repository, and where it is fetched from. */
+interface Fetched {
+  repository: Pick<RepositoryRow, 'defaultBranch'>;
+  remote: Pick<Remote, 'defaultBranch'>;
+}
+
 /**
- * Finds the branch from which the tasks of a repository start: the default branch, or the one that the settings there
- * name. The settings of no other branch count, because whoever may create a branch could choose them.
+ * Finds the branch from which the tasks of a repository start: the one that the settings name, or the default branch. The settings
+ * are those of the default branch on GitHub, whatever branch the project calls so, because whoever may create a branch could choose
+ * them.
  * @param known reads the settings at a commit, if they may be known already
  * @throws RunFailed `repository` when the file is invalid, or one of the branches does not exist
  */
 export async function readBase(
   checkout: Checkout,
-  { defaultBranch }: Pick<RepositoryRow, 'defaultBranch'>,
+  { repository: { defaultBranch: usual }, remote: { defaultBranch: own = usual } }: Fetched,
   known = (commit: string) => readSettings(checkout, commit),
 ): Promise<RepositoryBase> {
-  const defaultHead = await checkout.fetch(defaultBranch);
-  if (defaultHead === undefined)
+  const ownHead = await checkout.fetch(own);
+  if (ownHead === undefined)
     throw new RunFailed(
       'repository',
-      `the repository has no branch ${defaultBranch}; push a first commit, or set the default branch of the repository`,
+      `the repository has no branch ${own}; push a first commit, or set the default branch of the repository`,
     );
-  const settings = await known(defaultHead);
-  const { base = defaultBranch } = settings;
-  const head = base === defaultBranch ? defaultHead : await checkout.fetch(base);
-  if (head === undefined) throw unusable(`base: there is no branch ${base}`);
-  return { settings, branch: base, head };
+  const settings = await known(ownHead);
+  const { base = usual } = settings;
+  const head = base === own ? ownHead : await checkout.fetch(base);
+  if (head !== undefined) return { settings, branch: base, head };
+  if (settings.base !== undefined) throw unusable(`base: there is no branch ${base}`);
+  throw new RunFailed('repository', `the repository has no branch ${usual}; set its default branch to ${own}`);
 }
 
 /** Paths sent to the worker thread in one message. */

@@ -62,7 +62,7 @@ export async function askForProof(app: App, asking: AskingForProof): Promise<voi
     await leaveToPeople(app.db.manager, at, { headSha: pull.head.sha, base: pull.base.ref });
     return mirrorProof(app, at);
   }
-  const settings = await settingsFor(read, repository).catch((error) => {
+  const settings = await settingsFor(read).catch((error) => {
     if (askedBy === null && error instanceof Refused) return error;
     throw error;
   });
@@ -89,7 +89,7 @@ export async function mirrorProof(app: App, at: PullRef, em?: EntityManager): Pr
 async function holdForSettings(app: App, asking: AskingForProof, read: ReadPull, reason: string): Promise<void> {
   const { octokit, name, pull } = read;
   const { repository, number } = asking;
-  const isNamed = await mentionsInSettings(octokit, { ...name, ref: repository.defaultBranch }, 'prove');
+  const isNamed = await mentionsInSettings(octokit, name, 'prove');
   const at = { repositoryId: repository.id, number };
   const headSha = pull.head.sha;
   const isForeign = await isOfStranger(read);

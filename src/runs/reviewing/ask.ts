@@ -62,7 +62,7 @@ export async function askAboutPull(app: App, asking: AskingAboutPull): Promise<R
   const read = await readPull(app, repository, number);
   if (read.pull.state !== 'open') throw new Refused(`Pull request ${number} is closed. Reopen it first.`);
   if (isFork(read.pull)) await assertHeadSeen(app, repository, read.pull, asking.writtenAt);
-  const settings = await settingsFor(read, repository);
+  const settings = await settingsFor(read);
   if (kind === 'review' && settings.review === 'off')
     throw new Refused('Reviews are switched off here: `review` in .deckhand.yml on the default branch is off.');
   const agent = await agentFor(app, asking, settings);
@@ -94,11 +94,8 @@ async function assertMayRepeat(em: EntityManager, asking: AskingAboutPull, found
 }
 
 /** @throws Refused when the settings of the repository cannot be used */
-export async function settingsFor(
-  { octokit, name }: ReadPull,
-  { defaultBranch }: Pick<RepositoryRow, 'defaultBranch'>,
-): Promise<RepositorySettings> {
-  return settingsOnGitHub(octokit, { ...name, ref: defaultBranch }).catch((error) => {
+export async function settingsFor({ octokit, name }: ReadPull): Promise<RepositorySettings> {
+  return settingsOnGitHub(octokit, name).catch((error) => {
     if (error instanceof RunFailed) throw new Refused(error.message);
     throw error;
   });

@@ -105,7 +105,7 @@ async function harvestUntil(app: App, about: About, over: AbortSignal, shared: S
       ...noSettings,
       ...(await journal.once('settings', () => readSettings(checkout, commit))),
     });
-    const { settings, head } = await retrying(() => readBase(checkout, repository, known));
+    const { settings, head } = await retrying(() => readBase(checkout, { repository, remote }, known));
     if (settings.checks.length === 0)
       throw new RunFailed(
         'checks',

@@ -36,7 +36,7 @@ export async function readBeginning(
   const begun = async (): Promise<Begun> => {
     const { checkout, remove } = await openCheckout(app, remote, signal);
     try {
-      const { settings, branch, head } = await readBase(checkout, repository);
+      const { settings, branch, head } = await readBase(checkout, { repository, remote });
       return { settings: await settingsOfTrial(app, settings, repository), branch, head };
     } finally {
       await remove();

@@ -196,7 +196,7 @@ async function putInPlace(
     return placeTrial(checkout, trial, repository);
   }
   const ask = await findAsk(app.db.manager, run.id);
-  const trusted = await readBase(checkout, repository, async (commit) => {
+  const trusted = await readBase(checkout, { repository, remote }, async (commit) => {
     const read = () => readSettings(checkout, commit);
     // Settings that an older version stored lack the newer keys.
     const stored = { ...noSettings, ...(await journal.once(stepOf('settings', about.task, repository), read)) };
