@@ -157,7 +157,7 @@ async function asked(token: string, method: string, path: string, body?: object)
   const headers = { authorization: `token ${token}` };
   const given = body === undefined ? {} : { body: JSON.stringify(body) };
   const response = await fetch(`${github.url}${path}`, { method, headers, ...given });
-  return { status: response.status, json: (await response.json()) as { sha: string } };
+  return { status: response.status, json: (await response.json()) as { sha: string; number: number } };
 }
 
 test('a collaborator with push permission has the permission write, and may review', async () => {
