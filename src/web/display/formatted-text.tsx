@@ -1,5 +1,6 @@
 import ReactMarkdown, { type Components } from 'react-markdown';
 import remarkGfm from 'remark-gfm';
+import { isCostlyMarkdown } from '../../domain/text/costly-markdown.ts';
 
 const components: Components = {
   // Links come from people and models, so `rel` tells search engines that the dashboard does not endorse them.
@@ -35,8 +36,15 @@ function safeAddress(url: string): string {
   }
 }
 
-/** Renders Markdown. HTML in it is shown as text. */
+/** Renders Markdown. HTML in it is shown as text, and a text that would take long is shown as it was written. */
 export function FormattedText({ text }: { text: string }) {
+  if (isCostlyMarkdown(text))
+    return (
+      <>
+        <p className="muted">Shown as it was written, because formatting it would take too long.</p>
+        <div className="wrap">{text}</div>
+      </>
+    );
   return (
     <ReactMarkdown remarkPlugins={[remarkGfm]} components={components} urlTransform={safeAddress} skipHtml={false}>
       {text}
