@@ -28,7 +28,7 @@ const verdict = (isKept: boolean) => (isKept ? 'kept' : 'EXCEEDED');
 
 /**
  * Attacks the service as tenants and strangers can: with a project and an account that queue much, with clients that do
- * not read, and with strangers who sign in. Prints the figures of each attack, and whether they are within its limit.
+ * not read, with bursts that are costly to parse, and with strangers who sign in. Prints the figures of each attack, and whether they are within its limit.
  */
 export async function besiegeTenants(stage: Besieged, owner: string, deliveries: Planned[], scale: number) {
   const database = new pg.Client({ connectionString: stage.postgres.url });
@@ -38,6 +38,7 @@ export async function besiegeTenants(stage: Besieged, owner: string, deliveries:
     await noisyDeliveries(stage, database, deliveries, Math.ceil(10_000 * scale));
     await noisyProject(stage, database, { token, owner, runs: Math.max(8, Math.ceil(200 * scale)) });
     await unreadReplies(stage, database, token, Math.max(24, Math.ceil(500 * scale)));
+    await costlyBursts(stage, Math.max(100, Math.ceil(800 * scale)));
     await strangers(stage, Math.max(20, Math.ceil(1000 * scale)));
   } finally {
     await database.end();
@@ -153,6 +154,37 @@ async function unreadReplies({ service, probe }: Besieged, database: pg.Client, 
   const grown = most - before;
   say(
     `  unread replies ${count} batches and lists of 2 to 5 MB took ${grown.toFixed(0)} MB (under ${memoryLimitMb} wanted), /healthz at most ${slowest.toFixed(0)} ms: ${verdict(grown < memoryLimitMb)}`,
+  );
+}
+
+/** What takes a server long to parse for its size: bodies in chunks of one byte, and requests that were sent in advance. */
+const costly = {
+  chunks: `POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n${'1\r\nx\r\n'.repeat(950)}0\r\n\r\n`.repeat(4),
+  requests: 'GET / HTTP/1.1\r\n\r\n'.repeat(3500),
+};
+
+/** Sends what is costly on many connections at once, without signing in. */
+async function costlyBursts({ service, probe }: Besieged, connections: number) {
+  const port = Number(new URL(service.url).port);
+  const slowest: string[] = [];
+  let worstMs = 0;
+  for (const [name, text] of Object.entries(costly)) {
+    const sockets = Array.from({ length: connections }, () =>
+      connect({ port, host: '127.0.0.1' })
+        .on('error', () => {})
+        .resume(),
+    );
+    await sleep(1000);
+    await probe.read();
+    for (const socket of sockets) socket.write(text);
+    await sleep(5000);
+    const ms = worst(await probe.read());
+    slowest.push(`${name} ${ms.toFixed(0)} ms`);
+    worstMs = Math.max(worstMs, ms);
+    for (const socket of sockets) socket.destroy();
+  }
+  say(
+    `  costly bursts  on ${connections} connections, /healthz at most: ${slowest.join(', ')} (under ${healthLimitMs} wanted): ${verdict(worstMs < healthLimitMs)}`,
   );
 }
 

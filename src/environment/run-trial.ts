@@ -130,7 +130,7 @@ async function tryOut(app: App, readers: Readers, signal: AbortSignal, report: R
   const { checkout, remove } = await openCheckout(app, remote, signal);
   try {
     let file = '';
-    const { settings, head: commit } = await readBase(checkout, { repository, remote }, async (head) => {
+    const { settings, trusted: commit } = await readBase(checkout, { repository, remote }, async (head) => {
       const read = await checkout.readFile(head, settingsFile);
       file = Buffer.isBuffer(read) ? read.toString('utf8').replace(/^\uFEFF/, '') : '';
       return read === undefined ? noSettings : parseSettings(read);

@@ -116,6 +116,35 @@ test('a busy repository leaves the last fifth of the hour to the others, except 
   await expect(query('busy')).rejects.toMatchObject({ status: 429 });
 });
 
+test('the pages of a list count for the repository, whether GitHub links to them by its name or its number', async () => {
+  const reset = Math.ceil(Date.now() / 1000) + 3600;
+  const answers = api();
+  let left = 21;
+  const page = (path: string, next?: string) => {
+    left -= 1;
+    const link = next === undefined ? {} : { link: `<https://api.github.com${next}>; rel="next"` };
+    const headers = {
+      'x-ratelimit-limit': '20',
+      'x-ratelimit-remaining': String(left),
+      'x-ratelimit-reset': String(reset),
+    };
+    answers.get(path).reply(200, [{ id: left }], { ...headers, 'x-ratelimit-resource': 'core', ...link });
+  };
+  const list = () =>
+    octokit(0, 79).paginate('GET /repos/{owner}/{repo}/issues/{issue_number}/comments', {
+      owner: 'a',
+      repo: 'b',
+      issue_number: 1,
+    });
+  const [first, further] = ['/repos/a/b/issues/1/comments', '/repositories/9/issues/1/comments?page=2'];
+  for (let i = 0; i < 9; i++) {
+    page(first, further);
+    page(further);
+    await list();
+  }
+  await expect(list()).rejects.toMatchObject({ status: 429 });
+});
+
 test('a read whose response was too large is not retried', async () => {
   const large = 'x'.repeat(33_000_000);
   const reads = api().get('/repos/a/b').reply(200, large).get('/repos/a/b').reply(200, { id: 1 });

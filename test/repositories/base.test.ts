@@ -19,16 +19,23 @@ function base(branches: Record<string, string | undefined>, onGitHub: string | u
 test('tasks start from the default branch of the project, but the settings are those of the one on GitHub', async () => {
   const found = await base({ main: 'checks: [strict]', theirs: 'checks: [easy]' }, 'main', 'theirs');
   expect(found).toMatchObject({ branch: 'theirs', head: 'head of theirs', settings: { checks: ['strict'] } });
+  // Otherwise whoever may push a branch could decide how the environment is made.
+  expect(found.trusted).toBe('head of main');
 });
 
 test('the settings may name the branch from which tasks start', async () => {
   const found = await base({ main: 'base: next', next: 'checks: [easy]', theirs: '' }, 'main', 'theirs');
-  expect(found).toMatchObject({ branch: 'next', head: 'head of next', settings: { checks: [] } });
+  expect(found).toMatchObject({
+    branch: 'next',
+    head: 'head of next',
+    trusted: 'head of next',
+    settings: { checks: [] },
+  });
 });
 
 test('a host that says nothing has the default branch of the project', async () => {
   const found = await base({ main: 'checks: [strict]', theirs: 'checks: [easy]' }, undefined, 'theirs');
-  expect(found).toMatchObject({ branch: 'theirs', settings: { checks: ['easy'] } });
+  expect(found).toMatchObject({ branch: 'theirs', trusted: 'head of theirs', settings: { checks: ['easy'] } });
 });
 
 test.each([

@@ -197,12 +197,17 @@ export function keepPace(octokit: Octokit, installationId: number, pace: Pace): 
   return octokit;
 }
 
-/** Returns what a request is about, from its parameters or the variables of its query. Links to further pages name it by number. */
+/**
+ * Returns what a request is about, from its parameters, the variables of its query, or its address: lists are read from whole
+ * addresses, and GitHub's links to further pages name the repository by its number.
+ */
 function repositoryOf(options: object): string | undefined {
-  const { owner, repo, name, variables } = options as Record<string, unknown>;
+  const { owner, repo, name, variables, url } = options as Record<string, unknown>;
   if (variables !== undefined) return repositoryOf(variables as object);
   const called = repo ?? name;
-  return typeof owner === 'string' && typeof called === 'string' ? `${owner}/${called}`.toLowerCase() : undefined;
+  if (typeof owner === 'string' && typeof called === 'string') return `${owner}/${called}`.toLowerCase();
+  const [, named, number] = /\/(?:repos\/([^/?{}]+\/[^/?{}]+)|repositories\/(\d+))/.exec(String(url)) ?? [];
+  return (named ?? number)?.toLowerCase();
 }
 
 type Answer = { status: number; data: unknown; headers: Record<string, string | number | undefined> };

@@ -38,7 +38,7 @@ import {
 } from '../../runs/reviewing/pull-proofs.ts';
 import type { PullRef } from '../../runs/reviewing/store.ts';
 import { urgently } from '../app/pacing.ts';
-import { type Place, placeOfRepository } from '../app/place.ts';
+import { type Place, placeOfRepository, readRepository } from '../app/place.ts';
 import { heardUntil } from '../delivery-store.ts';
 import { eachThenFail } from '../each-apart.ts';
 import { listOpenPulls } from '../paginate.ts';
@@ -274,14 +274,21 @@ export async function proveMissed(app: App, place: Place, isOver: () => boolean)
 
 /**
  * Has those open pull requests proved again that were proved, or are being proved, with other settings than those of the default
- * branch now. `pushed` is the commit that an event names.
+ * branch now. `push` is what an event says of that branch.
  */
-export async function proveAfterSettings(app: App, place: Place, pushed?: string): Promise<void> {
+export async function proveAfterSettings(
+  app: App,
+  place: Place,
+  push?: { branch: string; after: string },
+): Promise<void> {
   if ((await wasRequired(app.db.manager, place.repository.id)) === undefined) return;
   await urgently(async () => {
     // Right after a push, GitHub may still answer with the files of before it. An event may also be old.
-    const isLast = pushed !== undefined && (await headOf(place, place.repository.defaultBranch)) === pushed;
-    const settings = await readSettings(place, isLast ? pushed : undefined);
+    const isLast =
+      push !== undefined &&
+      (await readRepository(place))?.default_branch === push.branch &&
+      (await headOf(place, push.branch)) === push.after;
+    const settings = await readSettings(place, isLast ? push.after : undefined);
     if (mayWant(settings))
       await proveWithSettings(app, place, settings, await listOpenPulls(place.octokit, place.name));
   });

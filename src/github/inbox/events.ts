@@ -106,8 +106,9 @@ export function registerWebhooks(probot: Probot, app: App): void {
       for (const { number, url } of await listOpenPullsInto(app.db.manager, repositoryId, branch))
         await app.queue.send(undefined, 'pull', { repositoryId, number }, { key: url });
       await proveAfterPush(app, place, branch, payload);
-      if (branch === place.repository.defaultBranch && !payload.deleted)
-        await proveAfterSettings(app, place, payload.after);
+      // A project may call another branch the default one.
+      if (branch === payload.repository.default_branch && !payload.deleted)
+        await proveAfterSettings(app, place, { branch, after: payload.after });
     }),
   );
 }

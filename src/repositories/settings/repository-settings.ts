@@ -160,6 +160,8 @@ export interface RepositoryBase {
   settings: RepositorySettings;
   branch: string;
   head: string;
+  /** The commit whose files prepare environments: no branch that only the project calls the default one decides about that. */
+  trusted: string;
 }
 
 /** A repository, and where it is fetched from. */
@@ -170,8 +172,8 @@ interface Fetched {
 
 /**
  * Finds the branch from which the tasks of a repository start: the one that the settings name, or the default branch. The settings
- * are those of the default branch on GitHub, whatever branch the project calls so, because whoever may create a branch could choose
- * them.
+ * and the set-up are those of the default branch on GitHub, whatever branch the project calls so, because whoever may create a branch
+ * could choose them.
  * @param known reads the settings at a commit, if they may be known already
  * @throws RunFailed `repository` when the file is invalid, or one of the branches does not exist
  */
@@ -189,7 +191,8 @@ export async function readBase(
   const settings = await known(ownHead);
   const { base = usual } = settings;
   const head = base === own ? ownHead : await checkout.fetch(base);
-  if (head !== undefined) return { settings, branch: base, head };
+  if (head !== undefined)
+    return { settings, branch: base, head, trusted: settings.base === undefined ? ownHead : head };
   if (settings.base !== undefined) throw unusable(`base: there is no branch ${base}`);
   throw new RunFailed('repository', `the repository has no branch ${usual}; set its default branch to ${own}`);
 }

@@ -105,7 +105,7 @@ async function harvestUntil(app: App, about: About, over: AbortSignal, shared: S
       ...noSettings,
       ...(await journal.once('settings', () => readSettings(checkout, commit))),
     });
-    const { settings, head } = await retrying(() => readBase(checkout, { repository, remote }, known));
+    const { settings, head, trusted } = await retrying(() => readBase(checkout, { repository, remote }, known));
     if (settings.checks.length === 0)
       throw new RunFailed(
         'checks',
@@ -120,7 +120,7 @@ async function harvestUntil(app: App, about: About, over: AbortSignal, shared: S
     return await harvestPages({
       ...shared,
       ...{ app, run, repository, benchmark },
-      past: { checkout, settings, head: commit, since: benchmark.since },
+      past: { checkout, settings, head: commit, trusted, since: benchmark.since },
       context: { app, repository, checkout, settings, readers, signal, note: journal.note },
       reading: { checkout, retrying, at: await placeToAsk(app, repository) },
       slowest: { seconds: 0 },
@@ -206,7 +206,7 @@ type Prepared = Environment | Verdict;
 /** Nobody may have seen the commit before a change, so only that from which the harvest began gets secrets. */
 async function prepare({ context, past }: Harvest, { baseSha }: Candidate): Promise<Prepared> {
   try {
-    return await prepareEnvironment(context, baseSha, { trusted: past.head });
+    return await prepareEnvironment(context, baseSha, { trusted: past.trusted });
   } catch (error) {
     if (context.signal.aborted || !(error instanceof RunFailed) || error.failure.category !== 'setup') throw error;
     await context.note('harvest', error.failure.message);

@@ -51,6 +51,8 @@ export interface Past {
   settings: RepositorySettings;
   /** The newest commit. */
   head: string;
+  /** The commit whose files prepare the environment. */
+  trusted: string;
   /** Older commits are left alone. */
   since: Date | null;
 }

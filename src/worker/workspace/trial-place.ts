@@ -17,7 +17,7 @@ import type { Journal } from '../../runs/journal.ts';
 export interface TrialBeginning {
   item: TrialItem;
   settings: RepositorySettings;
-  /** The head of the branch from which tasks start, when the run began. Runs that an older version began lack it. */
+  /** The commit whose files prepare the environment, when the run began. Runs that an older version began lack it. */
   head?: string | undefined;
 }
 
@@ -36,8 +36,8 @@ export async function readBeginning(
   const begun = async (): Promise<Begun> => {
     const { checkout, remove } = await openCheckout(app, remote, signal);
     try {
-      const { settings, branch, head } = await readBase(checkout, { repository, remote });
-      return { settings: await settingsOfTrial(app, settings, repository), branch, head };
+      const { settings, branch, trusted } = await readBase(checkout, { repository, remote });
+      return { settings: await settingsOfTrial(app, settings, repository), branch, head: trusted };
     } finally {
       await remove();
     }

@@ -196,22 +196,22 @@ async function putInPlace(
     return placeTrial(checkout, trial, repository);
   }
   const ask = await findAsk(app.db.manager, run.id);
-  const trusted = await readBase(checkout, { repository, remote }, async (commit) => {
+  const found = await readBase(checkout, { repository, remote }, async (commit) => {
     const read = () => readSettings(checkout, commit);
     // Settings that an older version stored lack the newer keys.
     const stored = { ...noSettings, ...(await journal.once(stepOf('settings', about.task, repository), read)) };
     return ask === undefined ? stored : settingsForPull(stored, ask);
   });
-  const baseBranch = await chooseBase(app, about.task, repository, trusted.branch);
-  const base = baseBranch === trusted.branch ? trusted.head : await checkout.fetch(baseBranch);
+  const baseBranch = await chooseBase(app, about.task, repository, found.branch);
+  const base = baseBranch === found.branch ? found.head : await checkout.fetch(baseBranch);
   if (base === undefined)
     throw new RunFailed(
       'repository',
       `the branch ${baseBranch} no longer exists, and the task goes into it; choose another base for the task or its pull request`,
     );
   const branchOfTask = async () => {
-    const place = { ...about, pattern: trusted.settings.branch };
-    const chosen = { ...(await chooseBegun(app, place, checkout, base)), setupFrom: trusted.head };
+    const place = { ...about, pattern: found.settings.branch };
+    const chosen = { ...(await chooseBegun(app, place, checkout, base)), setupFrom: found.trusted };
     const earlier = await journal.recall<Branch>(stepOf(earlierStep, about.task, repository));
     if (earlier !== undefined) return catchingUp(checkout, rewoundBranch(chosen, earlier), base);
     // After subtasks were merged into the base, the agent has to continue with their changes.
@@ -232,7 +232,7 @@ async function putInPlace(
     );
     return chosen;
   };
-  const branchOf = (pull: PullAsk) => branchOfPull(checkout, run.kind, pull, { base, setupFrom: trusted.head });
+  const branchOf = (pull: PullAsk) => branchOfPull(checkout, run.kind, pull, { base, setupFrom: found.trusted });
   const choose = ask === undefined ? branchOfTask : () => branchOf(ask);
   const branch = await journal.once<Branch>(stepOf('branch', about.task, repository), choose);
   if (branch.continues) await checkout.fetch(branch.name);
@@ -242,11 +242,11 @@ async function putInPlace(
       throw new RunFailed('repository', `the commit ${commit} from which the run began no longer exists`);
   const isMerge = branch.conflicts !== undefined && branch.catchesUp === undefined;
   const commit = isMerge ? await mergeCommit(checkout, filesFrom, branch.base) : await beginOf(checkout, branch);
-  const choosing = { app, remote, settings: trusted.settings, signal: signals.git, readers };
+  const choosing = { app, remote, settings: found.settings, signal: signals.git, readers };
   await chooseFiles(checkout, choosing, branch.conflicts ?? branch.reverts?.conflicts);
   await checkout.checkout(commit);
   const startTree = await checkout.treeOf(commit);
-  return { branch, settings: trusted.settings, baseBranch, baseHead: base, trustedHead: trusted.head, startTree };
+  return { branch, settings: found.settings, baseBranch, baseHead: base, trustedHead: found.trusted, startTree };
 }
 
 /** Chooses the branch of a task. If it is new, and the task undoes something here, the run begins with the reverts. */

@@ -44,6 +44,22 @@ test('the event of an old push says nothing about the settings of today', async 
   expect(await outdated()).toEqual([7, 8]);
 });
 
+test('a push to a branch that only the project calls the default one says nothing about the settings', async () => {
+  const { em, own, judge, begin, pushed, latest, mirror } = await opened('develop');
+  await begin(7);
+  await judge(7, 'weakened');
+  await em.query(`update repositories set default_branch = 'develop' where id = $1`, [own.id]);
+  const real = around.pages['/contents/.deckhand.yml'];
+  settingsSay('true');
+  const theirs = around.pages['/contents/.deckhand.yml'];
+  around.pages['/contents/.deckhand.yml'] = (query: URLSearchParams) =>
+    [second, 'develop'].includes(query.get('ref') ?? '') ? theirs : real;
+  branchIs('develop', second);
+  await pushed(first, second, [second]);
+  await mirror(7);
+  expect(latest()).toMatch(/^failure: Tests were weakened/);
+});
+
 test('while the settings cannot be used, no pull request of before makes proofs voluntary', async () => {
   const { em, told, latest } = await proved();
   await told('opened', { number: 9, user: eve, sha: 'e'.repeat(40) });
