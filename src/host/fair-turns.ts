@@ -88,6 +88,9 @@ const turnMs = 10;
 /** The bytes of a connection that are handled at once. With 500 requests in them, they take 10 to 20 ms. */
 const portion = 16_384;
 
+/** Set on a connection that somebody watches: kept ones are used by several. */
+const watched = Symbol('watched');
+
 /**
  * Keeps the turns of the event loop short while data arrives. Node handles up to 64 kB of each readable connection in one turn. When
  * these are hundreds of requests or ten thousand tiny chunks, they take milliseconds to parse, and there may be thousands of
@@ -95,7 +98,6 @@ const portion = 16_384;
  */
 export class FairReads {
   readonly #turns: FairTurns;
-  readonly #watched = new WeakSet<Duplex>();
   #spentMs = 0;
 
   constructor(turns = new FairTurns()) {
@@ -106,9 +108,9 @@ export class FairReads {
    * Lets what arrives on a connection wait when this turn has taken long, behind what waits in the same lane. It must be read by
    * listeners of `data` or pipes: those of `readable` would get it twice.
    */
-  watch(socket: Duplex, lane: string): void {
-    if (this.#watched.has(socket)) return;
-    this.#watched.add(socket);
+  watch(socket: Duplex & { [watched]?: true }, lane: string): void {
+    if (socket[watched]) return;
+    socket[watched] = true;
     const emit: EventEmitter['emit'] = socket.emit.bind(socket);
     const pause = socket.pause.bind(socket);
     const resume = socket.resume.bind(socket);

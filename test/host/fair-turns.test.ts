@@ -113,3 +113,11 @@ test('a connection that ends while it waits is not read', async () => {
   for (let i = 0; i < 5; i++) await nextTurn();
   expect(got.length).toBeLessThanOrEqual(1);
 });
+
+test('a connection that is kept for many requests is watched once', async () => {
+  const socket = connection();
+  new FairReads().watch(socket, 'first');
+  const { emit, pause, resume } = socket;
+  new FairReads().watch(socket, 'second');
+  expect([socket.emit === emit, socket.pause === pause, socket.resume === resume]).toEqual([true, true, true]);
+});
