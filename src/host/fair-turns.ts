@@ -114,17 +114,19 @@ export class FairReads {
     const emit: EventEmitter['emit'] = socket.emit.bind(socket);
     const pause = socket.pause.bind(socket);
     const resume = socket.resume.bind(socket);
-    let [isWaiting, isPaused, isServed] = [false, false, false];
+    let [isWaiting, isPaused, isServed, isResumed] = [false, false, false, false];
+    // After a `CONNECT`, Node leaves a connection to whoever listens next.
+    const isLeft = () => socket.readableFlowing === null && !isResumed;
     const serve = () => {
-      // Whoever paused it resumes it. After a `CONNECT`, whoever listens next begins to read.
-      isWaiting = !socket.destroyed && !isPaused && socket.readableFlowing !== null;
+      // Whoever paused it resumes it.
+      isWaiting = !socket.destroyed && !isPaused && !isLeft();
       if (!isWaiting) return;
       isServed = true;
       socket.read(Math.min(socket.readableLength, portion));
       isServed = false;
       if (socket.readableLength > 0) return this.#turns.add(lane, serve);
       isWaiting = false;
-      if (!isPaused && socket.readableFlowing !== null) resume();
+      if (!isPaused && !isLeft()) resume();
     };
     Object.assign(socket, {
       pause: () => {
@@ -133,6 +135,7 @@ export class FairReads {
       },
       resume: () => {
         isPaused = false;
+        isResumed = isWaiting;
         return isWaiting ? socket : resume();
       },
       emit: (event: string, ...values: unknown[]) => {
@@ -145,7 +148,7 @@ export class FairReads {
           pause();
           socket.unshift(chunk.subarray(size));
           if (!isWaiting) this.#turns.add(lane, serve);
-          isWaiting = true;
+          [isWaiting, isResumed] = [true, false];
         }
         return size === 0 || this.#timed(() => emit(event, chunk.subarray(0, size)));
       },

@@ -114,6 +114,24 @@ test('a connection that ends while it waits is not read', async () => {
   expect(got.length).toBeLessThanOrEqual(1);
 });
 
+test('what waits after a request to connect gets to the listener that comes next', async () => {
+  const reads = new FairReads();
+  const socket = connection();
+  reads.watch(socket, 'user');
+  const got: string[] = [];
+  const parse = (chunk: Buffer) => {
+    got.push(chunk.toString());
+    // As Node does for `CONNECT`.
+    socket.off('data', parse);
+    Object.assign(socket, { readableFlowing: null });
+    process.nextTick(() => socket.on('data', (next) => got.push(next.toString())));
+  };
+  socket.on('data', parse);
+  socket.push('x'.repeat(40_000));
+  await until('the rest', async () => got.join('').length === 40_000);
+  expect(got.length).toBeGreaterThan(1);
+});
+
 test('a connection that is kept for many requests is watched once', async () => {
   const socket = connection();
   new FairReads().watch(socket, 'first');
