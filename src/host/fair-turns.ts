@@ -32,6 +32,9 @@ class Lanes {
 /** How long to handle requests before yielding to the event loop, which then accepts connections. */
 const sliceMs = 5;
 
+/** For this time after a connection arrived, more are expected. */
+const arrivingMs = 20;
+
 /**
  * Schedules requests fairly between addresses. Node accepts one new connection per iteration of its event loop, and an
  * iteration lasts until all readable sockets are handled: 50 connections with 16 requests each delayed all others for
@@ -42,7 +45,7 @@ export class FairTurns {
   readonly #urgent = new Lanes();
   readonly #usual = new Lanes();
   #isScheduled = false;
-  #sawArrival = false;
+  #arrivedAt = Number.NEGATIVE_INFINITY;
 
   /** Queues `work` in a lane, behind that lane's earlier work of the same urgency. */
   add(lane: string, work: Work, isUrgent = false): void {
@@ -51,11 +54,15 @@ export class FairTurns {
   }
 
   /**
-   * Notes that a connection arrived. The next slice is then as short as possible, because each iteration of the event
+   * Notes that a connection arrived. The next slices are then as short as possible, because each iteration of the event
    * loop accepts only one connection.
    */
   noteArrival(): void {
-    this.#sawArrival = true;
+    this.#arrivedAt = performance.now();
+  }
+
+  isArriving(): boolean {
+    return performance.now() - this.#arrivedAt < arrivingMs;
   }
 
   #schedule(): void {
@@ -69,8 +76,7 @@ export class FairTurns {
   }
 
   #slice(): void {
-    const endsAt = performance.now() + (this.#sawArrival ? 0 : sliceMs);
-    this.#sawArrival = false;
+    const endsAt = performance.now() + (this.isArriving() ? 0 : sliceMs);
     do {
       this.#urgent.runNext();
       this.#usual.runNext();
@@ -82,11 +88,14 @@ export class FairTurns {
   }
 }
 
-/** How long what arrives may be handled in one turn of the event loop. What arrives after that waits for its place in fair turns. */
-const turnMs = 10;
+/**
+ * How long what arrives may be handled in one turn of the event loop, and while connections arrive. What arrives after that waits for
+ * its place in fair turns.
+ */
+const turnMs = { usual: 10, arriving: 1 };
 
-/** The bytes of a connection that are handled at once. With 500 requests in them, they take 10 to 20 ms. */
-const portion = 16_384;
+/** How many bytes of a connection are handled at once: fewer while they take longer than `longMs`, more while they take less than half. */
+const portion = { first: 1024, least: 512, most: 16_384, longMs: 1 };
 
 /** Set on a connection that somebody watches: kept ones are used by several. */
 const watched = Symbol('watched');
@@ -115,6 +124,13 @@ export class FairReads {
     const pause = socket.pause.bind(socket);
     const resume = socket.resume.bind(socket);
     let [isWaiting, isPaused, isServed, isResumed] = [false, false, false, false];
+    let bytes = portion.first;
+    const pass = (chunk: Buffer) => {
+      const took = this.#timed(() => emit('data', chunk));
+      if (took > portion.longMs) bytes = Math.max(portion.least, bytes / 2);
+      else if (took < portion.longMs / 2) bytes = Math.min(portion.most, bytes * 2);
+      return true;
+    };
     // After a `CONNECT`, Node leaves a connection to whoever listens next.
     const isLeft = () => socket.readableFlowing === null && !isResumed;
     const serve = () => {
@@ -122,7 +138,7 @@ export class FairReads {
       isWaiting = !socket.destroyed && !isPaused && !isLeft();
       if (!isWaiting) return;
       isServed = true;
-      socket.read(Math.min(socket.readableLength, portion));
+      socket.read(Math.min(socket.readableLength, bytes));
       isServed = false;
       if (socket.readableLength > 0) return this.#turns.add(lane, serve);
       isWaiting = false;
@@ -143,14 +159,14 @@ export class FairReads {
         // Pipes begin to read again without `resume`.
         if (!isServed) isPaused = false;
         const [chunk] = values as [Buffer];
-        const size = isServed ? chunk.length : this.#spentMs < turnMs ? portion : 0;
+        const size = isServed ? chunk.length : this.#hasTime() ? bytes : 0;
         if (size < chunk.length) {
           pause();
           socket.unshift(chunk.subarray(size));
           if (!isWaiting) this.#turns.add(lane, serve);
           [isWaiting, isResumed] = [true, false];
         }
-        return size === 0 || this.#timed(() => emit(event, chunk.subarray(0, size)));
+        return size === 0 || pass(chunk.subarray(0, size));
       },
     });
   }
@@ -162,10 +178,15 @@ export class FairReads {
     this.watch(socket, lane);
   }
 
-  #timed<T>(act: () => T): T {
+  #hasTime(): boolean {
+    return this.#spentMs < (this.#turns.isArriving() ? turnMs.arriving : turnMs.usual);
+  }
+
+  /** Returns how many milliseconds something took, which count for this turn. */
+  #timed(act: () => unknown): number {
     const from = performance.now();
     try {
-      return act();
+      act();
     } finally {
       if (this.#spentMs === 0)
         setImmediate(() => {
@@ -173,5 +194,6 @@ export class FairReads {
         });
       this.#spentMs += performance.now() - from;
     }
+    return performance.now() - from;
   }
 }
