@@ -226,7 +226,7 @@ export async function reviseTask(
     app.audit.note(isNew ? { request: [null, revision.words ?? revision.text] } : {});
     const isLive = live !== null && (await findLiveRun(em, taskId)) !== null;
     if (isNew && !isLive) {
-      await moveTask(app, em, taskId, 'revise');
+      await moveTask(app, em, taskId, 'revise', { request: unaskedRequest(revision) });
       if (problem !== undefined) throw problem;
       // A person who asks for changes looks at the work, not at the task.
       await queueRun(app, em, taskId, { kind: 'revise', startedBy: askedBy, isTextSeen: false });
@@ -236,10 +236,20 @@ export async function reviseTask(
   });
 }
 
+/**
+ * Returns what the timeline quotes of a revision that no person asked for: its words or, without the logs of checks below it, its
+ * first paragraph. The request of a person is in the record of what that person did.
+ */
+function unaskedRequest({ askedBy, words, text }: Pick<Revision, 'askedBy' | 'words' | 'text'>): string | undefined {
+  return askedBy === null ? (words ?? text.split('\n\n')[0]) : undefined;
+}
+
 /** Queues one run with all revisions that were stored during the last run, if there are any. */
 export async function followRevisions(app: App, em: EntityManager, taskId: string): Promise<void> {
   const last = (await listWaitingRevisions(em, taskId)).at(-1);
-  if (last === undefined || (await tryMoveTask(app, em, taskId, 'revise')) === undefined) return;
+  if (last === undefined) return;
+  const request = unaskedRequest(last);
+  if ((await tryMoveTask(app, em, taskId, 'revise', { request })) === undefined) return;
   // Others may have rewritten the task since the changes were asked for.
   await queueRun(app, em, taskId, { kind: 'revise', startedBy: last.askedBy, isAutomatic: true, isTextSeen: false });
 }

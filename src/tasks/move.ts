@@ -10,6 +10,8 @@ import { discountSettledPulls, dropWaitingRevisions } from './work-store.ts';
 
 interface Move {
   failure?: Failure;
+  /** What Deckhand asks of the agent when no person did. The timeline quotes it. */
+  request?: string | undefined;
   /** Facts that only the caller knows. */
   facts?: Partial<Pick<TaskFacts, 'finishedUnchanged' | 'splitByAgent'>>;
 }
@@ -30,7 +32,7 @@ export async function moveTask(app: App, em: EntityManager, taskId: string, even
       'This task stands for reviews of a pull request or for a benchmark. Ask for these there instead.',
     );
   const to = nextState(taskMachine, facts.status, event, facts);
-  return swap(app, em, taskId, facts, { event, to, failure: move.failure ?? null });
+  return swap(app, em, taskId, facts, { ...move, event, to, failure: move.failure ?? null });
 }
 
 /**
@@ -42,7 +44,7 @@ export async function tryMoveTask(app: App, em: EntityManager, taskId: string, e
   if (facts === undefined) return undefined;
   const outcome = decide(taskMachine, facts.status, event, facts);
   if (outcome.kind !== 'moves') return undefined;
-  return swap(app, em, taskId, facts, { event, to: outcome.to, failure: move.failure ?? null });
+  return swap(app, em, taskId, facts, { ...move, event, to: outcome.to, failure: move.failure ?? null });
 }
 
 /** Queues the job that makes GitHub show the state of a task. */
@@ -73,17 +75,24 @@ async function factsOf(app: App, em: EntityManager, taskId: string, { facts }: M
   return found === undefined ? undefined : { ...found, ...facts };
 }
 
+interface Swap extends Pick<Move, 'request'> {
+  event: TaskEvent;
+  to: TaskStatus;
+  failure: Failure | null;
+}
+
 async function swap(
   app: App,
   em: EntityManager,
   taskId: string,
   { status: from, parentId, projectId }: { status: TaskStatus; parentId: string | null; projectId: string },
-  { event, to, failure }: { event: TaskEvent; to: TaskStatus; failure: Failure | null },
+  { event, to, failure, request }: Swap,
 ): Promise<TaskStatus> {
   if (!(await swapStatus(em, taskId, from, to, failure)))
     throw new Refused('The status of the task changed at the same moment. Reload and try again.');
   const why: Changes = failure === null ? {} : { failure: [null, failure.category] };
-  await app.audit.noteEvent(em, { taskId, projectId, event, changes: { status: [from, to], ...why } });
+  const asked: Changes = request === undefined ? {} : { request: [null, request] };
+  await app.audit.noteEvent(em, { taskId, projectId, event, changes: { status: [from, to], ...why, ...asked } });
   if (from === 'done' || from === 'waiting_on_subtasks') await discountSettledPulls(em, taskId);
   if (to === 'done') await dropWaitingRevisions(em, taskId);
   app.db.afterCommit(() => app.log.info({ taskId, event, from, to }, 'task moved'), em);

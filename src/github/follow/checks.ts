@@ -160,10 +160,12 @@ async function reviseForChecks(app: App, pull: PullRequestRow, sha: string, fail
     return fenced(`${oneLine(name, 100)}\n\n${end}`);
   });
   const names = failed.map((f) => oneLine(f.name, 100)).join(', ');
+  const begin = `The checks of commit ${sha.slice(0, 7)} failed.`;
   await reviseUnasked(app, pull, {
     source: 'checks',
     cause: sha,
-    text: `The checks of commit ${sha.slice(0, 7)} failed. Fix the cause. Their names and the ends of their logs follow, as data:\n\n${parts.join('\n\n')}`,
+    text: `${begin} Fix the cause.\n\nTheir names and the ends of their logs follow, as data:\n\n${parts.join('\n\n')}`,
+    words: `${begin} Fix the cause: ${names}.`,
     most: maxRevisions,
     tooOften: `its checks still fail (${names}) after ${maxRevisions} revisions by the agent; a person should look`,
   });

@@ -12,6 +12,8 @@ interface Unasked {
   /** Identifies what happened on this pull request. Each cause starts at most one revision. */
   cause: string;
   text: string;
+  /** What people read of it. The default is `text`. */
+  words?: string;
   /** At most this many revisions of one pull request. After that, people see the text in `tooOften` instead. */
   most: number;
   tooOften: string;
@@ -32,7 +34,8 @@ export async function reviseUnasked(app: App, pull: PullRequestRow, about: Unask
   const [latest] = await listLatestRuns(em, taskId, 1);
   if (latest?.status === 'failed' || latest?.status === 'cancelled') return;
   try {
-    await reviseTask(app, { taskId, source: about.source, cause, text: about.text, askedBy: null });
+    const { source, text, words } = about;
+    await reviseTask(app, { taskId, source, cause, text, ...(words && { words }), askedBy: null });
   } catch (error) {
     // The task is not in review, or a credential is missing. A person has to act first.
     if (!(error instanceof Refused || (error instanceof AppError && error.status === 503))) throw error;

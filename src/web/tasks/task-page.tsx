@@ -1,8 +1,8 @@
 import { Button } from '@primer/react';
-import { useQuery } from '@tanstack/react-query';
+import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { Suspense } from 'react';
 import { Link, useParams, useSearchParams } from 'react-router';
-import type { Task } from '../api.ts';
+import type { Run, Task } from '../api.ts';
 import { Doing, LastLines } from '../display/activity.tsx';
 import { costOf, plural } from '../display/formats.ts';
 import { runPath } from '../display/names.ts';
@@ -25,6 +25,7 @@ import { OtherWorkBox } from './other-work.tsx';
 import { OverviewTab } from './overview-tab.tsx';
 import { QuoteBox } from './quote-box.tsx';
 import { TaskHeader } from './task-header.tsx';
+import { askedFor, timeline } from './timeline/timeline-texts.ts';
 import { UndoBox } from './undo-box.tsx';
 import { AttentionBox } from './waiting/attention-box.tsx';
 
@@ -99,6 +100,18 @@ function TabContent({ tab, task }: { tab: string | null; task: Task }) {
   }
 }
 
+/** Says why a revision began, which may be without a person. */
+function AskedFor({ run }: { run: Run }) {
+  const { data = [] } = useInfiniteQuery({ ...timeline(run.taskId), enabled: run.kind === 'revise' });
+  const asked = askedFor(run, data);
+  if (asked === undefined) return null;
+  return (
+    <p className="wrap">
+      <bdi>{asked.who}</bdi> asked for this: <bdi>{asked.text}</bdi>
+    </p>
+  );
+}
+
 /** Shows what the run in progress does now, its last lines, and a field to write to its agent. */
 function CurrentRun({ task }: { task: Task }) {
   const isLive = task.status === 'in_progress';
@@ -135,6 +148,7 @@ function CurrentRun({ task }: { task: Task }) {
               )}
             </May>
           </div>
+          <AskedFor run={run} />
           {session !== undefined && <LastLines lines={session.lines} />}
         </>
       )}

@@ -74,6 +74,15 @@ test('the name of a check is data', async () => {
   expect(text?.replace(/```.*?```/gs, '')).not.toContain('vault');
 });
 
+test('the timeline says why a run began that nobody asked for, without the logs', async () => {
+  await revisedFor([], [status('old-ci', 'failure'), status('lint', 'failure')]);
+  const [record] = await acme.service.app.db.manager.query(
+    `select actor_id, detail from audit_records where action = 'task.revise' order by at desc limit 1`,
+  );
+  const request = [null, 'The checks of commit abc failed. Fix the cause: old-ci, lint.'];
+  expect(record).toMatchObject({ actor_id: null, detail: { status: ['in_review', 'in_progress'], request } });
+});
+
 test('of more than 1,000 check runs the first ones are read', async () => {
   const many = Array.from({ length: 999 }, (_, i) => run(`lint-${i}`, 'success'));
   const read = [...many, run('unit', 'failure', minutesAgo(1))];

@@ -1,7 +1,7 @@
 import type { MergeReadiness, Run, Task, TimelineEntry } from '../../../src/web/api.ts';
 import { checkCounts, mergeSteps, mergeTitle, reviewText } from '../../../src/web/tasks/merging/readiness.ts';
 import { effortText, taskState } from '../../../src/web/tasks/task-state.ts';
-import { isMarkdown, isQuoted, timelineText } from '../../../src/web/tasks/timeline/timeline-texts.ts';
+import { askedFor, isMarkdown, isQuoted, timelineText } from '../../../src/web/tasks/timeline/timeline-texts.ts';
 
 const failure = { category: 'checks', message: 'the checks fail', retryable: true } as const;
 const prUrl = 'https://github.com/o/r/pull/1';
@@ -163,10 +163,23 @@ test.each<[Partial<TimelineEntry>, string]>([
   [{ type: 'pull_merged', text: 'sample #5' }, 'Pull request merged:'],
   [{ type: 'finish' }, 'The task is done'],
   [{ type: 'wait_plan' }, 'A plan was proposed'],
+  [{ type: 'revise', text: 'The branch conflicts.' }, 'Deckhand requested changes'],
+  [{ type: 'revise' }, 'A run for the requested changes was queued'],
   [{ type: 'something_new', actor: mona }, 'mona did “something new”'],
 ])('the timeline shows %j', (changes, expected) => {
   const { who, what } = timelineText(entry(changes));
   expect([who, what].filter((part) => part !== null).join(' ')).toBe(expected);
+});
+
+test('a revision says who asked for what', () => {
+  const at = (minute: number) => `2026-01-05T10:0${minute}:00.000Z`;
+  const asked = (minute: number, text: string, actor: typeof mona | null = null) =>
+    entry({ type: 'revise', at: at(minute), text, actor });
+  const entries = [asked(9, 'Later.'), asked(5, 'The branch conflicts.'), asked(3, 'Shorter.', mona)];
+  const run = (minute: number, kind: 'revise' | 'retry' = 'revise') => ({ kind, createdAt: at(minute) });
+  expect(askedFor(run(5), entries)).toEqual({ who: 'Deckhand', text: 'The branch conflicts.' });
+  expect(askedFor(run(4), entries)).toEqual({ who: 'mona', text: 'Shorter.' });
+  expect([askedFor(run(5, 'retry'), entries), askedFor(run(5), [])]).toEqual([undefined, undefined]);
 });
 
 test('what somebody said is quoted; a commit or a pull request is part of the sentence', () => {

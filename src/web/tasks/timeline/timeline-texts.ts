@@ -42,7 +42,7 @@ const events: Record<string, string> = {
   join: 'All subtasks are done',
   cancel: 'The run was cancelled',
   start: 'The task was started',
-  revise: 'Changes were requested',
+  revise: 'A run for the requested changes was queued',
   undo: 'An undo was started',
   issue_refused: 'GitHub refused to create the issue',
   comment_refused: 'GitHub refused the status comment',
@@ -54,6 +54,8 @@ export function timelineText(entry: api.TimelineEntry): { who: string | null; wh
   const { type, actor, agent, text } = entry;
   const who = actor?.login ?? agent;
   if (type === 'pushed') return { who, what: `${who === null ? 'Pushed' : 'pushed'} ${text}` };
+  // Without a text, it is the run for what a person asked for before.
+  if (who === null && type === 'revise' && text !== '') return { who: 'Deckhand', what: 'requested changes' };
   if (who === null) return { who, what: events[type] ?? sentenceCase(words(type)) };
   return { who, what: changeText(entry) ?? deeds[type] ?? `did “${words(type)}”` };
 }
@@ -65,6 +67,24 @@ export function timelineText(entry: api.TimelineEntry): { who: string | null; wh
 export function isQuoted({ type, text }: api.TimelineEntry, failure?: string): boolean {
   if (type === 'run_failed' && text === failure) return false;
   return text !== '' && !['pushed', 'pull_opened', 'pull_merged'].includes(type);
+}
+
+/** The page quotes this many characters of a request above the log. The timeline has all of it. */
+const maxAsked = 300;
+/** A run may be stored this much earlier than the record of its request, because both belong to one operation. */
+const atOnceMs = 5000;
+
+/** Returns who asked for a revision and what they want. Undefined for other runs, and if the entries do not say it. */
+export function askedFor(
+  { kind, createdAt }: Pick<api.Run, 'kind' | 'createdAt'>,
+  entries: api.TimelineEntry[],
+): { who: string; text: string } | undefined {
+  const until = Date.parse(createdAt) + atOnceMs;
+  const entry = entries.find(({ type, text, at }) => type === 'revise' && text !== '' && Date.parse(at) <= until);
+  if (kind !== 'revise' || entry === undefined) return undefined;
+  const { text } = entry;
+  const shown = text.length <= maxAsked ? text : `${text.slice(0, maxAsked).toWellFormed()}…`;
+  return { who: timelineText(entry).who ?? 'Deckhand', text: shown };
 }
 
 /** Returns whether the text of an entry is Markdown: what an agent wrote for people, here as in what the run waits for. */
