@@ -1,5 +1,11 @@
-import type { MergeReadiness, Run, Task, TimelineEntry } from '../../../src/web/api.ts';
-import { checkCounts, mergeSteps, mergeTitle, reviewText } from '../../../src/web/tasks/merging/readiness.ts';
+import type { Collisions, MergeReadiness, Run, Task, TimelineEntry } from '../../../src/web/api.ts';
+import {
+  checkCounts,
+  collisionSteps,
+  mergeSteps,
+  mergeTitle,
+  reviewText,
+} from '../../../src/web/tasks/merging/readiness.ts';
 import { effortText, taskState } from '../../../src/web/tasks/task-state.ts';
 import { askedFor, isMarkdown, isQuoted, timelineText } from '../../../src/web/tasks/timeline/timeline-texts.ts';
 
@@ -122,6 +128,24 @@ test('the dialog says which pull requests are merged how, and which tasks start 
     '“Next” starts, because it depends on this task.',
     '1 other task no longer waits for it.',
   ]);
+});
+
+const collision = (otherNumber: number, otherTaskId: string | null, otherAuthor: string | null = null) => ({
+  ...{ repositoryId: 'repo_1', repositoryName: 'sample', prNumber: 5, files: [], at: '' },
+  ...{ otherNumber, otherTaskId, otherAuthor, otherUrl: `u/${otherNumber}`, otherTitle: `Other ${otherNumber}` },
+});
+
+test('the dialog says which other changes will conflict, and that their agents are asked', () => {
+  const steps = (...collisions: Collisions['collisions']) => collisionSteps({ collisions });
+  expect(steps()).toEqual([]);
+  expect(steps(collision(6, 'task_6'), collision(6, 'task_6'), collision(7, null, 'bob'))).toEqual([
+    '“Other 6” (sample #6) will probably conflict with its base branch then. Deckhand asks its agent to resolve that, if the task is in review.',
+    'sample #7 by bob will probably conflict with its base branch then.',
+  ]);
+  const [many] = steps(...[1, 2, 3, 4, 5, 6, 7].map((n) => collision(n, `task_${n}`)));
+  expect(many).toMatch(
+    /“Other 5” \(sample #5\), and 2 others will .* asks their agents .* if the tasks are in review\.$/,
+  );
 });
 
 test('checks are counted and reviews summed up', () => {

@@ -4,6 +4,7 @@ import type * as api from '../../api.ts';
 import { plural } from '../../display/formats.ts';
 import { TaskStatus } from '../../display/status-labels.tsx';
 import * as queries from '../../live/queries.ts';
+import { otherPullName } from './readiness.ts';
 
 /** More entries, and more files of each, than this are counted. */
 const [maxNamed, maxFiles] = [5, 5];
@@ -55,18 +56,24 @@ export function CollisionsBox({ task }: { task: api.Task }) {
 }
 
 function Other(each: api.Collisions['collisions'][number]) {
-  const { otherTaskId, otherTitle, otherUrl, otherNumber, otherAuthor, repositoryName } = each;
+  const { otherTaskId, otherTitle, otherUrl, otherAuthor } = each;
+  const pull = (
+    <a href={otherUrl} rel="noopener nofollow" target="_blank">
+      {otherPullName(each)}
+    </a>
+  );
   if (otherTaskId !== null)
     return (
-      <Link to={`/tasks/${otherTaskId}`}>
-        <bdi>{otherTitle}</bdi>
-      </Link>
+      <>
+        <Link to={`/tasks/${otherTaskId}`}>
+          <bdi>{otherTitle}</bdi>
+        </Link>{' '}
+        {pull}
+      </>
     );
   return (
     <>
-      <a href={otherUrl} rel="noopener nofollow" target="_blank">
-        {repositoryName} #{otherNumber}
-      </a>{' '}
+      {pull}{' '}
       {otherAuthor !== null && (
         <>
           by <bdi>{otherAuthor}</bdi>{' '}

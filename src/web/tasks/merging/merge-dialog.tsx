@@ -1,14 +1,15 @@
 import { Dialog, Flash } from '@primer/react';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import type { MergeReadiness, MergeTask, Task } from '../../api.ts';
+import type { Collisions, MergeReadiness, MergeTask, Task } from '../../api.ts';
 import { plural } from '../../display/formats.ts';
 import { QueryResult } from '../../display/query-result.tsx';
+import * as queries from '../../live/queries.ts';
 import { writtenComments } from '../review/review.ts';
 import { useReview } from '../review/stored-review.ts';
 import { useOvertaken } from '../timeline/overtaken.ts';
 import { ProblemList } from './problem-list.tsx';
-import { mergeReadiness, mergeSteps, mergeTitle } from './readiness.ts';
+import { collisionSteps, mergeReadiness, mergeSteps, mergeTitle } from './readiness.ts';
 
 /**
  * Shows what a merge will do and its problems, before a person merges. Stays open while GitHub merges, and if the
@@ -33,6 +34,7 @@ export function MergeDialog(props: {
   const isCurrent = query.dataUpdatedAt >= openedAt;
   if (seen === undefined && isCurrent && query.data !== undefined) setSeen(query.data);
   const data = isBusy ? agreed : query.data;
+  const { data: collisions } = useQuery({ ...queries.collisions(task.id), enabled: !isBusy });
   const problems = data?.problems ?? [];
   const decided = useOvertaken(task.id);
   const overtaken = isBusy ? undefined : decided;
@@ -78,7 +80,7 @@ export function MergeDialog(props: {
     >
       {overtaken === undefined ? (
         <QueryResult query={{ ...query, data }} rows={3}>
-          {(readiness) => <Explanation readiness={readiness} isBlocked={isBlocked} />}
+          {(readiness) => <Explanation readiness={readiness} collisions={collisions} isBlocked={isBlocked} />}
         </QueryResult>
       ) : (
         <Flash variant="warning" role="alert">
@@ -103,13 +105,14 @@ function UnsentComments({ taskId }: { taskId: string }) {
   );
 }
 
-function Explanation({ readiness, isBlocked }: { readiness: MergeReadiness; isBlocked: boolean }) {
+function Explanation(props: { readiness: MergeReadiness; collisions: Collisions | undefined; isBlocked: boolean }) {
+  const { readiness, collisions, isBlocked } = props;
   const { problems } = readiness;
   return (
     <div className="stack">
       {!isBlocked && (
         <ol className="steps" aria-label="What will happen">
-          {mergeSteps(readiness).map((step) => (
+          {[...mergeSteps(readiness), ...(collisions ? collisionSteps(collisions) : [])].map((step) => (
             <li key={step} className="wrap">
               <bdi>{step}</bdi>
             </li>

@@ -28,6 +28,39 @@ export function mergeSteps({ pullRequests, dependents }: api.MergeReadiness): st
   ];
 }
 
+/** More pull requests than this are counted. */
+const maxNamed = 5;
+
+/** Returns which other pull requests will probably conflict after a merge, and what Deckhand does about those of tasks. */
+export function collisionSteps({ collisions }: Pick<api.Collisions, 'collisions'>): string[] {
+  // A task with several pull requests may collide with one pull request twice.
+  const others = [...new Map(collisions.map((each) => [each.otherUrl, each])).values()];
+  const ofTasks = others.filter(({ otherTaskId }) => otherTaskId !== null);
+  const ofOthers = others.filter(({ otherTaskId }) => otherTaskId === null);
+  const isOne = ofTasks.length === 1;
+  const whose = isOne ? 'its agent to resolve that, if the task is' : 'their agents to resolve that, if the tasks are';
+  const names = (some: typeof others, nameOf: (each: (typeof others)[number]) => string) => {
+    const [named, more] = [some.slice(0, maxNamed).map(nameOf), some.length - maxNamed];
+    return new Intl.ListFormat('en').format(more > 0 ? [...named, plural(more, 'other')] : named);
+  };
+  const of = (count: number) => `will probably conflict with ${count === 1 ? 'its' : 'their'} base branch then`;
+  return [
+    ...(ofTasks.length > 0
+      ? [
+          `${names(ofTasks, (each) => `“${each.otherTitle}” (${otherPullName(each)})`)} ${of(ofTasks.length)}. Deckhand asks ${whose} in review.`,
+        ]
+      : []),
+    ...(ofOthers.length > 0
+      ? [
+          `${names(ofOthers, (each) => `${otherPullName(each)}${each.otherAuthor === null ? '' : ` by ${each.otherAuthor}`}`)} ${of(ofOthers.length)}.`,
+        ]
+      : []),
+  ];
+}
+
+export const otherPullName = (each: Pick<api.Collisions['collisions'][number], 'repositoryName' | 'otherNumber'>) =>
+  `${each.repositoryName} #${each.otherNumber}`;
+
 /** Counts checks by their outcome: `3 passed, 1 failed`. */
 export function checkCounts(checks: { outcome: 'passed' | 'failed' | 'running' | 'skipped' }[]): string {
   const outcomes = ['failed', 'running', 'passed', 'skipped'] as const;
