@@ -72,14 +72,15 @@ async function play(once: boolean): Promise<void> {
     process.stdout.write(`
 The service keeps running; press Ctrl+C to stop it.
   Dashboard  ${stage.service.url} (sign in as mona)
-  GitHub     ${stage.github.url}/mona/sample (issues, pull requests, comments; you play mona or hubot)
+  GitHub     ${stage.github.url}/mona/sample (issues, pull requests, comments; you play mona, or hubot, who has no write permission)
   API docs   ${stage.service.url}/api/v1/docs/
   Token      ${stage.token}
 
 Open an issue on this GitHub and comment /agent start, or create a task in the dashboard. The scripted model takes three
 seconds for a turn. Each task gets a small function and a test in files of their own, made of the words of its title. It asks
 a question first if the title ends with a question mark, and proposes a plan if you choose one for the task. What you say to
-it, in messages, plans, reviews and line comments, appears in its plan and its change.
+it, in messages, plans, reviews and line comments, appears in its plan and its change. On GitHub it follows people with write
+permission, so play mona there.
 A plan waits for you in the inbox. One task has failed; its page says why, and how to get it going again.
 `);
   }

@@ -1017,6 +1017,8 @@ export type ReviewComment = {
     round: number;
     /** `addressed` if the agent answered it, or a run that was asked for it pushed a change; `outdated` if it was not and its line is no longer in the diff */
     state: "open" | "addressed" | "outdated";
+    /** whether the agent was asked to act on it; on GitHub, a review by somebody with write permission that requests changes does that */
+    told: boolean;
     /** what the agent answered; null before that */
     answer: string | null;
 };

@@ -28,9 +28,11 @@ export async function commentBox(
   return html`<article class="box"><div class="head"><strong>${user.login}</strong> ${did} <time class="muted" datetime="${when}">${when.slice(0, 16).replace('T', ' ')}</time></div><div class="body">${text}${reactions.length > 0 && html`<p class="reactions">${reactions.map((each) => html`<span class="label" title="${each}">${signs[each] ?? each}</span>`)}</p>`}</div></article>`;
 }
 
-/** Lets the visitor choose whom they play. */
+/** Lets the visitor choose whom they play. The first person has write permission, which the others lack. */
 export function personField(people: string[]): Html {
-  return html`<label>As <select name="as">${people.map((login) => html`<option>${login}</option>`)}</select></label>`;
+  const option = (login: string, i: number) =>
+    html`<option value="${login}">${login}${i > 0 && ' (no write permission)'}</option>`;
+  return html`<label>As <select name="as">${people.map(option)}</select></label>`;
 }
 
 /** A form that writes something. */
@@ -46,5 +48,5 @@ export function writeForm(given: {
   const { action, people, label, name = 'body', placeholder = '', before = '', buttons } = given;
   return html`<form method="post" action="${action}" class="box"><div class="body">${before}
 <p><label>${label}<textarea name="${name}" placeholder="${placeholder}" maxlength="60000"></textarea></label></p>
-<div class="row">${personField(people)}${buttons}</div></div></form>`;
+<div class="row">${personField(people)}${buttons}<span class="muted">The agent follows people with write permission: here, ${people[0]}.</span></div></div></form>`;
 }

@@ -240,7 +240,7 @@ ${pull.state === 'open' && this.reviewForm(number)}`;
   private lineForm(number: string, { path, line }: Place): Html {
     return html`<div id="comment">${writeForm({
       action: `/${this.name}/pull/${number}/reviews`,
-      people: this.of.people.slice().reverse(),
+      people: this.of.people,
       label: `Comment on line ${line} of ${path}`,
       name: 'comment',
       before: html`<input type="hidden" name="path" value="${path}"><input type="hidden" name="line" value="${line}"><input type="hidden" name="event" value="REQUEST_CHANGES">`,

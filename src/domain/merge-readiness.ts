@@ -15,6 +15,8 @@ export interface PullCheck {
 export interface PullReview {
   login: string;
   state: 'approved' | 'changes_requested';
+  /** Whether a request for changes reaches the agent, which follows people with write permission. Undefined where unknown. */
+  isTold?: boolean;
 }
 
 /** What GitHub shows of an open pull request. Null where that is unknown. */
@@ -103,9 +105,7 @@ function problemsOf(pull: PullReadiness): MergeProblem[] {
     ...ownersProblems(pull),
     sentence(checks, 'failed', (n, names) => `${checkCount(n)} of ${name} failed: ${names}.`),
     sentence(checks, 'running', (n, names) => `${checkCount(n)} of ${name} not finished: ${names}.`),
-    ...(reviews ?? []).map(
-      ({ login, state }) => state === 'changes_requested' && `${login} requested changes to ${name}.`,
-    ),
+    ...(reviews ?? []).map((review) => review.state === 'changes_requested' && requestText(name, review)),
   ];
   const blocking: (string | false)[] = [
     isDraft && `${name} is a draft. Mark it ready for review on GitHub first.`,
@@ -116,6 +116,12 @@ function problemsOf(pull: PullReadiness): MergeProblem[] {
   const asProblems = (texts: (string | false)[], blocks: boolean) =>
     texts.filter((text) => text !== false).map((text) => ({ text, blocks }));
   return [...asProblems(blocking, true), ...asProblems(warnings, false)];
+}
+
+/** Says who requests changes, and whether that started no run, which the person may expect. */
+function requestText(name: string, { login, isTold }: PullReview): string {
+  const untold = ' The agent was not told, because it follows only people with write permission.';
+  return `${login} requested changes to ${name}.${isTold === false ? untold : ''}`;
 }
 
 /** Names the owners whose review is missing. Where none is required, that is still worth knowing. */

@@ -254,6 +254,10 @@ describe('its pages for browsers', () => {
     expect((await page(`/mona/sample/pull/${number}?path=${branch}.txt&line=1`)).text).toContain(
       `Comment on line 1 of ${branch}.txt`,
     );
+    // Who lacks write permission gets no answer, so every form offers the owner first.
+    const offered = [...text.matchAll(/<select name="as">(.*?)<\/select>/g)].map(([, options]) => options);
+    const all = '<option value="mona">mona</option><option value="bob">bob (no write permission)</option>';
+    expect([...new Set(offered)]).toEqual([all]);
     expect(await mona('GET', `/pulls/${number}/comments`)).toMatchObject([{ line: 1, user: { login: 'bob' } }]);
     expect((await submit(`/pull/${number}/merge`, { as: 'mona' })).status).toBe(303);
     const merged = await page(`/mona/sample/pull/${number}`);

@@ -69,6 +69,10 @@ test.each<[Partial<PullReadiness>, string]>([
     'warns: 1 check of sample #5 not finished: lint.',
   ],
   [{ reviews: [{ login: 'hubot', state: 'changes_requested' }] }, 'warns: hubot requested changes to sample #5.'],
+  [
+    { reviews: [{ login: 'hubot', state: 'changes_requested', isTold: false }] },
+    'warns: hubot requested changes to sample #5. The agent was not told, because it follows only people with write permission.',
+  ],
 ])('%j', (changes, expected) => {
   expect(problems(changes)).toEqual([expected]);
 });

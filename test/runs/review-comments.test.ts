@@ -44,6 +44,7 @@ const listed = async (query = '') =>
     answer: string | null;
     text: string;
     round: number;
+    told: boolean;
   }[];
 
 test('what people write on lines is listed in full, with what became of it', async () => {
@@ -62,6 +63,7 @@ test('what people write on lines is listed in full, with what became of it', asy
   expect((await listed('?limit=1'))[0]?.text).toBe(long);
   expect(await hasComments(em, 'run_1')).toBe(false);
   await giveComments(em, [first, reply, other], 'review/1');
+  expect((await listed()).map(({ told }) => told)).toEqual([true, true, true, false]);
   expect(await hasComments(em, 'run_1')).toBe(true);
   expect(await draftAnswer(em, 'run_1', reply, 'I did this.')).toBe(true);
   expect(await draftAnswer(em, 'run_1', 'comment_other', 'no')).toBe(false);

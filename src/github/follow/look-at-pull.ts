@@ -7,6 +7,7 @@ import type { OwnedFiles } from '../../domain/text/code-owners.ts';
 import { oneLine } from '../../domain/text/sanitize.ts';
 import type { RepoName } from '../../git/remote-url.ts';
 import { isRefusedWith } from '../../outgoing/github-errors.ts';
+import { rightOf } from '../../repositories/permission.ts';
 import type { RepositorySettings } from '../../repositories/settings/schema.ts';
 import { settingsOnGitHub } from '../../repositories/settings/settings-on-github.ts';
 import { missingOwners, type Requirements, readRequirements } from '../app/requirements.ts';
@@ -60,7 +61,7 @@ async function all<T>(what: string, listing: ReturnType<typeof listPages<T>>): P
 const maxName = 100;
 
 /**
- * Reads from GitHub what decides whether a pull request can be merged, with at most 80 requests, usually eleven.
+ * Reads from GitHub what decides whether a pull request can be merged, with at most 100 requests, usually eleven.
  * @throws TooMuch
  */
 export async function lookAtPull(
@@ -163,20 +164,30 @@ function webUrl(url: string | null | undefined): string | null {
   return url && /^https?:\/\//.test(url) ? url : null;
 }
 
+/** Reviewers who request changes and whose permission is read. */
+const maxReviewers = 5;
+
 interface GivenReview {
-  user: { login: string } | null;
+  user: { login: string; id?: number | bigint } | null;
   state: string;
 }
 
 async function reviewsOf(octokit: Octokit, at: At, number: number): Promise<PullReview[]> {
   const path = 'GET /repos/{owner}/{repo}/pulls/{pull_number}/reviews';
   const read = (page: object) => octokit.request(path, { ...at, pull_number: number, ...page });
-  return latestReviews(
-    await all(
-      'reviews',
-      listPages(async (page) => (await read(page)).data),
-    ),
+  const given = await all<GivenReview>(
+    'reviews',
+    listPages(async (page) => (await read(page)).data),
   );
+  const latest = latestReviews(given);
+  for (const review of latest.filter(({ state }) => state === 'changes_requested').slice(0, maxReviewers)) {
+    const user = given.find((each) => each.user?.login === review.login)?.user;
+    if (user?.id === undefined) continue;
+    const { id, login } = user;
+    const right = await unlessForbidden(rightOf(octokit, at, { id, login }));
+    if (right !== null) review.isTold = right.right === 'write';
+  }
+  return latest;
 }
 
 /** Returns the latest decision of each reviewer. A comment decides nothing, and a dismissed review no longer counts. */

@@ -19,6 +19,10 @@ const ReviewComment = z
       description:
         '`addressed` if the agent answered it, or a run that was asked for it pushed a change; `outdated` if it was not and its line is no longer in the diff',
     }),
+    told: z.boolean().meta({
+      description:
+        'whether the agent was asked to act on it; on GitHub, a review by somebody with write permission that requests changes does that',
+    }),
     answer: z.string().nullable().meta({ description: 'what the agent answered; null before that' }),
   })
   .meta({ id: 'ReviewComment' });

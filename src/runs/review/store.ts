@@ -16,6 +16,7 @@ export interface ReviewComment {
   round: number;
   state: CommentState;
   answer: string | null;
+  told: boolean;
 }
 
 /** Returns the comments on the change of a task, oldest first. */
@@ -25,7 +26,7 @@ export async function listReviewComments(
   { limit, offset }: { limit?: number | undefined; offset: number },
 ): Promise<ReviewComment[]> {
   return em.query(
-    `select c.id, c.path, c.line, c.side, c.text, c.author, c.at, c.round, c.answer,
+    `select c.id, c.path, c.line, c.side, c.text, c.author, c.at, c.round, c.answer, c.revision_id is not null as told,
        case when c.addressed_at is not null then 'addressed' when c.is_outdated then 'outdated' else 'open' end as state
      from review_comments c where c.task_id = $1 order by c.at, c.id limit $2 offset $3`,
     [taskId, limit === undefined ? null : limit + 1, offset],

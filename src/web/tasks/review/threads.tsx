@@ -25,6 +25,11 @@ export function Thread({ comments }: { comments: ReviewComment[] }) {
       {comments.map((comment, i) => (
         <Comment key={comment.id} comment={comment} isAnswered={comments[i + 1]?.answer !== comment.answer} />
       ))}
+      {comments.some(({ state }) => state === 'open') && comments.every(({ told }) => !told) && (
+        <p className="muted small">
+          The agent was not told. It follows reviews that request changes, by people with write permission.
+        </p>
+      )}
     </section>
   );
 }
