@@ -66,7 +66,11 @@ inBrowser('cards distinguish running from queued, columns share the width, and e
   expect(await running.textContent()).toContain((tasks['Works now'] ?? '').slice(-6));
   expect(await cardOf('Waits its turn').textContent()).toMatch(/Queued 1:\d\d:\d\d/);
   expect(await column('done').getAttribute('class')).toContain('folded');
-  await column('done').getByRole('button', { name: 'Unfold Done, 0' }).click();
+  // The button that replaces the other one has the focus.
+  const keyed = (name: string) => column('done').getByRole('button', { name }).and(page.locator(':focus'));
+  await column('done').getByRole('button', { name: 'Unfold Done, 0' }).press('Enter');
+  await keyed('Fold Done').press('Enter');
+  await keyed('Unfold Done, 0').press('Enter');
   await column('done').getByRole('button', { name: 'Fold Done' }).waitFor();
   const cut = 'document.querySelector(".board").scrollWidth - document.querySelector(".board").clientWidth';
   expect(await page.evaluate(cut)).toBe(0);
@@ -95,8 +99,11 @@ inBrowser('the arrow keys reach the cards from anywhere on the page, and a new c
   // The page of the task has the focus on its heading, and does so after any navigation.
   await page.getByRole('link', { name: 'Written by key' }).press('Enter');
   await page.getByRole('heading', { name: 'Written by key', level: 1 }).and(page.locator(':focus')).waitFor();
+  // Going back leads to the card from which one came, and the arrow keys go on there.
   await page.goBack();
-  await page.getByRole('heading', { name: 'Board', level: 1 }).and(page.locator(':focus')).waitFor();
+  await focused('Written by key');
+  await page.keyboard.press('ArrowDown');
+  await page.locator('[data-index="1"] [data-card]:focus').waitFor();
 });
 
 inBrowser('several tasks are moved at once, and the reason of each refusal is shown', async () => {

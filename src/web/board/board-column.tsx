@@ -33,6 +33,17 @@ export function BoardColumn(props: ColumnProps) {
   const isDraggedOver = useDropTarget(section, (taskId) => onDrop(taskId, status));
   const name = taskStatusNames[status];
   const isStrip = isFolded && !isDraggedOver;
+  // The button that folds a column and the one that unfolds it replace each other.
+  const wasPressed = useRef(false);
+  const fold = () => {
+    wasPressed.current = true;
+    onFold();
+  };
+  useLayoutEffect(() => {
+    if (wasPressed.current)
+      section.current?.querySelector<HTMLElement>(isStrip ? '.unfold' : '.icon-button')?.focus({ preventScroll: true });
+    wasPressed.current = false;
+  }, [isStrip]);
   return (
     <section
       ref={section}
@@ -42,14 +53,14 @@ export function BoardColumn(props: ColumnProps) {
     >
       <Heading as="h2" variant="small" className="column-name">
         {isStrip ? (
-          <button type="button" className="unfold" aria-label={`Unfold ${name}, ${tasks.length}`} onClick={onFold}>
+          <button type="button" className="unfold" aria-label={`Unfold ${name}, ${tasks.length}`} onClick={fold}>
             {name} <CounterLabel>{tasks.length}</CounterLabel>
           </button>
         ) : (
           <>
             {name} <CounterLabel>{tasks.length}</CounterLabel>
             <span className="grow" />
-            <button type="button" className="icon-button" aria-label={`Fold ${name}`} onClick={onFold}>
+            <button type="button" className="icon-button" aria-label={`Fold ${name}`} onClick={fold}>
               <FoldIcon className="sideways" />
             </button>
           </>

@@ -15,11 +15,12 @@ const landmarks = ['[data-next-focus]', 'h1, h2, h3'];
  * Browsers would move it to the top of the page, so that people with a keyboard or a screen reader lose their place. It moves
  * to what is marked with `data-next-focus` nearby, otherwise to the nearest heading. An element that was disabled for a
  * while gets the focus back, and a card that has moved to another column of the board keeps it. On another page, the heading
- * of that page gets it.
+ * of that page gets it, and after Back the card or link with which the person left it.
  */
 export function keepFocus(doc: Document): void {
   let place: Place | undefined;
   let { pathname } = window.location;
+  let key = entryKey();
   doc.addEventListener('focusin', ({ target }) => {
     if (!(target instanceof HTMLElement)) return;
     if (target.closest('main, header') && !awaited?.isWanted) awaited = undefined;
@@ -43,9 +44,11 @@ export function keepFocus(doc: Document): void {
     });
   const restore = () => {
     if (pathname !== window.location.pathname) {
+      rememberLeft(key, pathname, place);
       pathname = window.location.pathname;
-      awaited = { selector: 'main h1', isWanted: false };
+      awaitPage(leftAt(entryKey(), pathname), restore);
     }
+    key = entryKey();
     if (doc.querySelector(overlays) !== null) return;
     if (awaited !== undefined) focusAwaited(doc, awaited);
     else if (isLost(doc) && place?.pathname === pathname) focus(nextTo(place));
@@ -62,6 +65,48 @@ interface Awaited {
   selector: string;
   /** It gets the focus from whatever has it, until the person goes on. */
   isWanted: boolean;
+}
+
+/** Returns the key of the entry of the browser's history, which React Router keeps there. The first one has none. */
+const entryKey = (): string => window.history.state?.key ?? 'first';
+
+/** With what the person left a page, by the entry of the browser's history. The oldest are forgotten. */
+const left = new Map<string, { pathname: string; selector: string }>();
+const maxLeft = 200;
+
+function rememberLeft(key: string, pathname: string, place: Place | undefined): void {
+  left.delete(key);
+  if (place?.pathname !== pathname) return;
+  const href = place.element.getAttribute('href');
+  const inCard = place.cardId && `main [data-card="${CSS.escape(place.cardId)}"]`;
+  const selector = inCard ?? (href && `main a[href="${CSS.escape(href)}"]`);
+  if (selector) left.set(key, { pathname, selector });
+  const [oldest] = left.keys();
+  if (left.size > maxLeft && oldest !== undefined) left.delete(oldest);
+}
+
+/** Returns a selector of what the person used to leave a page; undefined if they have not been there. */
+function leftAt(key: string, pathname: string): string | undefined {
+  const found = left.get(key);
+  return found?.pathname === pathname ? found.selector : undefined;
+}
+
+/** How long a page may take to show again what the person left it with. Then its heading gets the focus. */
+const showMs = 2000;
+
+function awaitPage(selector: string | undefined, restore: () => void): void {
+  const heading: Awaited = { selector: 'main h1', isWanted: false };
+  if (selector === undefined) {
+    awaited = heading;
+    return;
+  }
+  const kept: Awaited = { selector, isWanted: false };
+  awaited = kept;
+  setTimeout(() => {
+    if (awaited !== kept) return;
+    awaited = heading;
+    restore();
+  }, showMs);
 }
 
 /** How long after a dialog has closed it may still return the focus. */
