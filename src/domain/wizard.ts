@@ -1,4 +1,5 @@
 import type { StateMachine } from './machine.ts';
+import { oneLine } from './text/sanitize.ts';
 
 /** Returns what is wrong with the refs and dependencies of planned tasks, as a predicate; undefined if nothing is. */
 export function orderProblem(tasks: { ref: string; dependsOn: string[] }[]): string | undefined {
@@ -99,6 +100,12 @@ export const wizardMachine: StateMachine<WizardStatus, WizardEvent, WizardFacts>
     { on: 'finalize', from: ['tasks_ready'], to: 'finalized' },
   ],
 };
+
+/** Returns what a plan is called: the title of its issue, which the goal begins with, or otherwise its goal. */
+export function planName({ goal, issueUrl }: { goal: string; issueUrl: string | null }, max = 200): string {
+  const [title = ''] = goal.split('\n');
+  return oneLine(issueUrl === null ? goal : title, max);
+}
 
 export interface Question {
   id: string;

@@ -7,7 +7,7 @@ import type { Changes } from '../domain/audit.ts';
 import { nextState, Refused } from '../domain/machine.ts';
 import { lengthProblem, usualDays } from '../domain/sprint.ts';
 import { oneLine } from '../domain/text/sanitize.ts';
-import { wizardMachine } from '../domain/wizard.ts';
+import { planName, wizardMachine } from '../domain/wizard.ts';
 import { badField } from '../errors.ts';
 import { listProjectRepositories } from '../repositories/store.ts';
 import { insertSprint } from '../sprints/store.ts';
@@ -55,7 +55,7 @@ export async function finalizeWizard(
     if (now.wish !== null) throw new Refused('This plan is being rewritten. Approve it when the new version is there.');
     const tasks = await tasksToCreate(em, now, userId, input.tasks);
     const made = await makeSprint(app, em, now.projectId, userId, {
-      name: input.name ?? oneLine(now.prd?.title || now.goal, 200),
+      name: input.name ?? oneLine(now.prd?.title || planName(now), 200),
       goal: now.goal,
       startDate: input.startDate,
       endDate: input.endDate,

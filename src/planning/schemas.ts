@@ -69,11 +69,17 @@ const updatedBy = z
   .nullable()
   .meta({ description: 'the person who changed the session last; null if the service did, or nobody since it began' });
 
+const issueUrl = z
+  .string()
+  .nullable()
+  .meta({ description: 'the issue that is planned, whose title is the first line of the goal; null without one' });
+
 export const WizardSession = z
   .object({
     sessionId: z.string(),
     status: z.enum(wizardStatuses),
     goal: z.string(),
+    issueUrl,
     repositoryId: z.string().nullable(),
     repositoryIds: z.array(z.string()),
     sprintId: z.string().nullable(),
@@ -114,6 +120,7 @@ export const WizardEntry = z
     sessionId: z.string(),
     status: z.enum(wizardStatuses),
     goal: z.string(),
+    issueUrl,
     title: z.string().nullable().meta({ description: 'the title of the requirements' }),
     repositoryId: z.string().nullable(),
     repositoryIds: z.array(z.string()),

@@ -56,6 +56,8 @@ export interface Session extends Parts {
   sprintId: string | null;
   issueRepositoryId: string | null;
   issueNumber: number | null;
+  /** The address of the issue that it was planned from. */
+  issueUrl: string | null;
   createdBy: string | null;
   /** The users whose words it follows. */
   directedBy: string[];
@@ -88,7 +90,7 @@ export type Draft = Pick<
 export interface SessionEntry
   extends Pick<
     Session,
-    'id' | 'status' | 'goal' | 'repositoryIds' | 'sprintId' | 'updatedBy' | 'createdAt' | 'updatedAt'
+    'id' | 'status' | 'goal' | 'issueUrl' | 'repositoryIds' | 'sprintId' | 'updatedBy' | 'createdAt' | 'updatedAt'
   > {
   title: string | null;
   createdBy: { id: string; login: string } | null;
@@ -102,10 +104,14 @@ const repositoryIds = `(select coalesce(jsonb_agg(r.id order by listed.n), '[]')
 /** SQL: the person who changed the session last. */
 const updatedBy = `(select json_build_object('id', u.id, 'login', u.login) from users u where u.id = w.updated_by)`;
 
+/** SQL: the address of the session's issue. */
+const issueUrl = `(select regexp_replace(i.url, '\\.git$', '') || '/issues/' || w.issue_number from repositories i
+  where i.id = w.issue_repository_id)`;
+
 const columns = `w.id, w.project_id as "projectId", ${repositoryIds} as "repositoryIds",
   jsonb_array_length(w.repository_ids) as "repositoryCount", w.goal, w.status, w.steps, w.prd, w.plan, w.tasks, w.previous, w.wish,
   w.repository_notes as "repositoryNotes", w.result, w.sprint_id as "sprintId",
-  w.issue_repository_id as "issueRepositoryId", w.issue_number as "issueNumber", w.created_by as "createdBy",
+  w.issue_repository_id as "issueRepositoryId", w.issue_number as "issueNumber", ${issueUrl} as "issueUrl", w.created_by as "createdBy",
   w.directed_by as "directedBy",
   ${updatedBy} as "updatedBy", w.created_at as "createdAt", w.updated_at as "updatedAt", w.version`;
 
@@ -149,7 +155,7 @@ export async function listSessions(
   page: { limit?: number | undefined; offset: number },
 ): Promise<SessionEntry[]> {
   return em.query(
-    `select w.id, w.status, w.goal, w.prd->>'title' as title,
+    `select w.id, w.status, w.goal, ${issueUrl} as "issueUrl", w.prd->>'title' as title,
        ${repositoryIds} as "repositoryIds", w.sprint_id as "sprintId", w.created_at as "createdAt",
        w.updated_at as "updatedAt", ${updatedBy} as "updatedBy",
        case when u.id is null then null else json_build_object('id', u.id, 'login', u.login) end as "createdBy"

@@ -747,6 +747,8 @@ export type WizardEntry = {
     sessionId: string;
     status: "collecting" | "answered" | "prd_ready" | "plan_ready" | "tasks_ready" | "finalized";
     goal: string;
+    /** the issue that is planned, whose title is the first line of the goal; null without one */
+    issueUrl: string | null;
     /** the title of the requirements */
     title: string | null;
     repositoryId: string | null;
@@ -814,6 +816,8 @@ export type WizardSession = {
     sessionId: string;
     status: "collecting" | "answered" | "prd_ready" | "plan_ready" | "tasks_ready" | "finalized";
     goal: string;
+    /** the issue that is planned, whose title is the first line of the goal; null without one */
+    issueUrl: string | null;
     repositoryId: string | null;
     repositoryIds: string[];
     sprintId: string | null;

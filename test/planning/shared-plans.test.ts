@@ -170,6 +170,7 @@ test('the members of a project share its sessions, and can abandon them', async 
       sessionId: newer,
       status: 'collecting',
       goal: 'Greet people',
+      issueUrl: null,
       title: null,
       repositoryId: repositories[0],
       repositoryIds: repositories,

@@ -1,5 +1,6 @@
 import { estimateText } from '../../domain/forecast/estimates.ts';
 import { closedBlocks, harmless, harmlessLine } from '../../domain/text/sanitize.ts';
+import { planName } from '../../domain/wizard.ts';
 import type { Session } from '../../planning/store.ts';
 import type { Outlook } from '../../planning/view.ts';
 import { clipped, folded } from '../comments.ts';
@@ -55,7 +56,7 @@ export function deletedPlan(prefix: string): string {
 export function planComment(session: Session, prefix: string, known: Known, notice = ''): string {
   const line: Line = (text, max = 300) => harmlessLine(text, max, prefix);
   const sections = [
-    [planMarker, `### 🧭 Plan: ${line(session.goal, 120)}`],
+    [planMarker, `### 🧭 Plan: ${line(planName(session), 120)}`],
     notice === '' ? [] : [`> ${line(notice, 1000)}`],
     openQuestion(session, line, prefix),
     answers(session, line),

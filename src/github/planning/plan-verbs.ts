@@ -21,6 +21,8 @@ import { planMarker, readTicks } from './plan-comment.ts';
 
 /** Characters of a goal, and of what a person wants to be different. */
 const maxChars = 10_000;
+/** GitHub allows 256 characters. */
+const maxTitle = 300;
 
 /**
  * Starts a planning session from an issue, continues it, or rewrites its plan as the command's argument asks. The
@@ -33,13 +35,15 @@ export async function plan(app: App, given: GivenCommand): Promise<void> {
   const known = await findOpenSession(app, given);
   if (known === undefined) {
     const { title, body } = issueOf(given);
-    const goal = [plain(`${title}\n\n${body}`), argument && `Above all: ${plain(argument)}`];
+    const rest = [plain(body), argument && `Above all: ${plain(argument)}`].filter(Boolean).join('\n\n');
+    // The title has a line of its own, because it names the plan.
+    const goal = `${oneLine(plain(title), maxTitle)}\n\n${oneLine(rest, maxChars - maxTitle - 2)}`;
     await startWizard(
       app,
       given.repository.projectId,
       given.userId,
       {
-        goal: oneLine(goal.filter(Boolean).join('\n\n'), maxChars),
+        goal: goal.trim(),
         repositoryIds: await repositoriesFor(app, given),
         issue: { repositoryId: given.repository.id, number: issue.number },
         isAskedLater: true,

@@ -15,6 +15,7 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { type FormEvent, useState } from 'react';
 import { Link, useNavigate, useParams } from 'react-router';
 import { oneLine } from '../../domain/text/sanitize.ts';
+import { planName } from '../../domain/wizard.ts';
 import * as api from '../api.ts';
 import { QueryResult } from '../display/query-result.tsx';
 import { May } from '../forms/may.tsx';
@@ -156,7 +157,7 @@ function SessionList({ projectId }: { projectId: string }) {
 
 function SessionItem({ projectId, session }: { projectId: string; session: api.WizardEntry }) {
   const { sessionId, status, createdBy, updatedBy, updatedAt } = session;
-  const title = oneLine(session.title ?? session.goal, 200);
+  const title = session.issueUrl === null ? oneLine(session.title ?? session.goal, 200) : planName(session);
   return (
     <li className="list-item">
       <RowLine

@@ -2,7 +2,7 @@ import { CheckIcon } from '@primer/octicons-react';
 import { Flash, Heading, Link as PrimerLink } from '@primer/react';
 import { useQuery } from '@tanstack/react-query';
 import { Link, useParams } from 'react-router';
-import { oneLine } from '../../domain/text/sanitize.ts';
+import { planName } from '../../domain/wizard.ts';
 import type { Plan, WizardSession } from '../api.ts';
 import { plural } from '../display/formats.ts';
 import { Markdown } from '../display/markdown.tsx';
@@ -42,9 +42,17 @@ function SessionView({ projectId, session }: { projectId: string; session: Wizar
   return (
     <>
       <Heading as="h1" variant="medium" className="wrap">
-        {oneLine(session.goal, 200)}
+        {planName(session)}
       </Heading>
       <p className="muted">
+        {session.issueUrl !== null && (
+          <>
+            <a href={session.issueUrl} rel="noopener nofollow" target="_blank">
+              Issue #{session.issueUrl.split('/').at(-1)}
+            </a>
+            {' · '}
+          </>
+        )}
         <LastChange {...session} />
         {session.status !== 'finalized' && ' · All members of the project can continue this plan.'}
       </p>

@@ -1,6 +1,8 @@
+import { planName } from '../../../src/domain/wizard.ts';
 import { planComment } from '../../../src/github/planning/plan-comment.ts';
 import type { PlannedTask, Session } from '../../../src/planning/store.ts';
 import type { Outlook } from '../../../src/planning/view.ts';
+import { openAcme } from '../../support/stand-ins/acme.ts';
 
 const task = (ref: string, more: Partial<PlannedTask> = {}): PlannedTask => ({
   ref,
@@ -30,6 +32,7 @@ const session: Session = {
   sprintId: null,
   issueRepositoryId: null,
   issueNumber: null,
+  issueUrl: null,
   createdBy: null,
   directedBy: [],
   updatedBy: null,
@@ -59,4 +62,24 @@ test('the comment of a plan says how long tasks may take, and which ones would b
     '- `b` Do b, after a',
     '- `c` Do c',
   ]);
+});
+
+const acme = openAcme();
+
+test('a plan from an issue is called what the issue is called, without its text', async () => {
+  const { call, em, projectId } = await acme.twoPeople();
+  const shows = { title: 'Greet people', body: '# Why\n\n- **Warmth**' };
+  await acme.say(400, 'ada', '/agent plan keep it small', 81, undefined, shows);
+  const [listed] = (await call('ada', 'GET', `/projects/${projectId}/wizard`)).body;
+  expect(listed).toMatchObject({
+    goal: 'Greet people\n\n# Why - **Warmth** Above all: keep it small',
+    issueUrl: expect.stringMatching(/\/acme\/app\/issues\/81$/),
+  });
+  expect(planName(listed)).toBe('Greet people');
+  const [, heading] = planComment({ ...session, ...listed }, '/agent', {
+    ...{ agents: new Map(), repositories: new Map(), outlook: { estimates: new Map(), doesNotFit: [] } },
+  }).split('\n');
+  expect(heading).toBe('### 🧭 Plan: Greet people');
+  expect(planName({ ...listed, issueUrl: null })).toContain('# Why');
+  await em.query('delete from wizard_sessions');
 });

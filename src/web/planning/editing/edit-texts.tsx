@@ -1,6 +1,7 @@
 import { PlusIcon, TrashIcon } from '@primer/octicons-react';
 import { Button, FormControl, IconButton, Textarea } from '@primer/react';
 import { useState } from 'react';
+import { planName } from '../../../domain/wizard.ts';
 import type { Plan, Prd, WizardSession } from '../../api.ts';
 import { FormButtons, TitleField } from '../../forms/form-dialog.tsx';
 import { useEditing } from '../use-wizard.ts';
@@ -87,7 +88,7 @@ interface EditorProps {
 
 /** Edits the requirements by hand, or writes them when no model does. */
 export function EditPrd({ projectId, session, onClose }: EditorProps) {
-  const [prd, setPrd] = useState<Prd>(session.prd ?? { title: session.goal, markdown: '' });
+  const [prd, setPrd] = useState<Prd>(session.prd ?? { title: planName(session, 10_000), markdown: '' });
   const edit = useEdit(projectId, session, 'prd');
   useEditing(projectId, session.sessionId, 'prd', true);
   return (

@@ -4,6 +4,7 @@ import { useMutation, useQuery } from '@tanstack/react-query';
 import { type RefObject, useEffect, useRef, useState } from 'react';
 import { useNavigate } from 'react-router';
 import { estimateText } from '../../../domain/forecast/estimates.ts';
+import { planName } from '../../../domain/wizard.ts';
 import * as api from '../../api.ts';
 import { plural } from '../../display/formats.ts';
 import { TitleField } from '../../forms/form-dialog.tsx';
@@ -135,7 +136,7 @@ function CreateSprint(props: {
 }) {
   const { projectId, session, count, onBefore, onFinalized } = props;
   const navigate = useNavigate();
-  const [name, setName] = useState((session.prd?.title ?? session.goal).replace(/\s+/g, ' '));
+  const [name, setName] = useState((session.prd?.title ?? planName(session)).replace(/\s+/g, ' '));
   const create = useMutation({
     mutationFn: async () => {
       // The tasks show why they were not saved.
