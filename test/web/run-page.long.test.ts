@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import type { Page } from 'playwright-core';
 import { chromiumPath, settled } from '../../demo/browser.ts';
-import { complaints, inBrowser, openOwner, visit, watchBrowser } from '../support/browser.ts';
+import { complaints, inBrowser, loaded, openOwner, visit, watchBrowser } from '../support/browser.ts';
 import { openWorld, type World } from '../support/world.ts';
 import { inspect, type Seen } from './inspect.ts';
 
@@ -195,6 +195,14 @@ inBrowser(
     await page.getByRole('button', { name: 'Cancel run' }).click();
     await page.getByRole('alertdialog').getByRole('button', { name: 'Cancel run' }).click();
     await page.getByText('Run ended', { exact: true }).waitFor();
+    // An ended run opens at its top, although its notes arrive after its turns.
+    await page.setViewportSize({ width: 1280, height: 500 });
+    await page.reload();
+    await log().getByText('Now I make change 1.').waitFor();
+    await loaded(page);
+    await settled(page);
+    await log().getByText('npm ci: exit code 1').waitFor();
+    expect(await log().evaluate((element) => element.scrollTop)).toBe(0);
     expect(await page.getByRole('button', { name: 'Cancel run' }).count()).toBe(0);
   },
 );

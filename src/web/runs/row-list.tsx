@@ -28,14 +28,16 @@ export function RowList(props: { rows: Row[]; isLive: boolean; onRewind: ((turn:
   const scroller = useRef<HTMLElement>(null);
   const [open] = useState(() => new Set<string>());
   const linkedTurn = useLinkedTurn();
+  const [hadEnded] = useState(!isLive);
   const virtualizer = useVirtualizer({
     count: rows.length,
     getScrollElement: () => scroller.current,
     estimateSize: (i) => estimatedPixels[rows[i]?.kind ?? 'note'],
     getItemKey: (i) => rows[i]?.key ?? i,
     overscan: 6,
-    // What is in sight stays where it is when rows above it arrive or get their real heights.
-    anchorTo: 'end',
+    // What is in sight stays where it is when rows above it arrive or get their real heights. The top of an ended run stays
+    // in sight: its notes arrive after its turns, and belong above them.
+    anchorTo: hadEnded && linkedTurn === undefined ? 'start' : 'end',
   });
   const height = virtualizer.getTotalSize();
   const { follow, onScroll } = useFollowing(scroller, { isLive, startsAtEnd: linkedTurn === undefined, rows, height });
