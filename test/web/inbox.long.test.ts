@@ -6,7 +6,7 @@ const { world, page, base, api } = await openDashboard();
 /** Returns the entry of a task in the inbox. */
 const entryOf = (title: string) => page.locator('.inbox-entry').filter({ hasText: title });
 
-/** Creates a task whose run waits. The events of the inbox come from the change of the run. */
+let isPointing = false;
 /** Adds a task whose run waits for a person. `data` is what the log of the run says besides that. */
 async function addWaiting(
   reason: string,
@@ -14,6 +14,8 @@ async function addWaiting(
   title = `Task page: ${reason}`,
   data: object = {},
 ): Promise<string> {
+  // New entries wait while the pointer is on the list.
+  if (!isPointing) await page.mouse.move(0, 0);
   const [agent] = await world.get<{ id: string }[]>(`/agents?projectId=${world.project.id}`);
   const { id } = await api<{ id: string }>('POST', `${base}/tasks`, { title, owner: agent?.id });
   await world.sql(
@@ -167,6 +169,8 @@ inBrowser(
 
     const question = await addWaiting('question', ['red', 'blue'], 'Waits: question');
     await act('Waits: question', 'Answer in your own words').click();
+    // The dialog says what it is about.
+    for (const text of ['Waits: question', 'Look here']) await dialog.getByText(text, { exact: true }).waitFor();
     await dialog.getByLabel('Your answer').fill('green');
     await dialog.getByRole('button', { name: 'Send answer' }).click();
     await page.getByText('Answered: Waits: question').waitFor();
@@ -182,7 +186,23 @@ inBrowser(
     await isNoted(push, 'mona asked for another change: Use tabs.');
 
     const other = await addWaiting('question', [], 'Decided elsewhere');
-    await act('Decided elsewhere', 'Answer').waitFor();
+    await act('Decided elsewhere', 'Answer').hover();
+    // Nothing moves below the pointer.
+    isPointing = true;
+    const later = await addWaiting('paused', [], 'Came later');
+    const button = page.getByRole('button', { name: /^Show \d+ new entr(y|ies)$/ });
+    await button.waitFor();
+    expect(await entryOf('Came later').count()).toBe(0);
+    await until('the new entry', async () => {
+      // Runs that were decided above may have ended, and need somebody again.
+      if ((await button.count()) > 0) await button.press('Enter');
+      return (await entryOf('Came later').count()) > 0;
+    });
+    await page.locator('.inbox-entry:first-child [data-entry]:focus').waitFor();
+    await api('POST', `/tasks/${later}/cancel`);
+    await entryOf('Came later').waitFor({ state: 'detached' });
+    isPointing = false;
+    await page.mouse.move(0, 0);
     await api('POST', `/tasks/${other}/cancel`);
     await entryOf('Decided elsewhere').waitFor({ state: 'detached' });
     await page.getByText('“Decided elsewhere” is now in Ready.').waitFor();
@@ -252,6 +272,7 @@ inBrowser('a notice says that somebody else decided first, and a failed run can 
   await until('the complaint', async () => complaints.length > 0);
   expect(complaints.splice(0)).toEqual([expect.stringMatching(/409 .*resume/)]);
   const failure = { category: 'model', message: 'the model is gone', retryable: true };
+  await page.mouse.move(0, 0);
   await world.sql('update tasks set failure = $2 where id = $1', [id, failure]);
   await entry.getByText('the model is gone').waitFor();
   await entry.getByRole('button', { name: 'Retry' }).click();

@@ -5,13 +5,15 @@ import { formatNumber } from '../display/formats.ts';
 /** Shows a dialog with a form. The first field gets the focus. */
 export function FormDialog(props: {
   title: string;
+  /** What the form is about, such as the title of a task. */
+  subtitle?: string | undefined;
   width?: 'large' | 'xlarge';
   /** What gets the focus afterwards, if the dialog was opened from a menu that is gone by then. */
   returnFocusRef?: RefObject<HTMLElement | null>;
   onClose(): void;
   children: ReactNode;
 }) {
-  const { title, width = 'large', returnFocusRef, onClose, children } = props;
+  const { title, subtitle, width = 'large', returnFocusRef, onClose, children } = props;
   const firstField = useRef<HTMLElement>(null);
   const findFirstField = (content: HTMLDivElement | null) => {
     firstField.current = content?.querySelector<HTMLElement>('input, textarea, select') ?? null;
@@ -22,6 +24,7 @@ export function FormDialog(props: {
       onClose={onClose}
       width={width}
       initialFocusRef={firstField}
+      {...(subtitle === undefined ? {} : { subtitle: <bdi className="wrap">{subtitle}</bdi> })}
       {...(returnFocusRef === undefined ? {} : { returnFocusRef })}
     >
       <div ref={findFirstField} className="form-dialog">

@@ -1,5 +1,5 @@
 import { Flash, FormControl, Textarea } from '@primer/react';
-import { type FormEvent, useEffect, useRef, useState } from 'react';
+import { type FormEvent, type ReactNode, useEffect, useRef, useState } from 'react';
 import { dropNotice } from '../frame/shown-notices.ts';
 import { errorMessage } from '../live/errors.ts';
 import { FormButtons, FormDialog, OvertakenNote } from './form-dialog.tsx';
@@ -12,9 +12,13 @@ import { useDraft } from './use-draft.ts';
  */
 export function TextDialog(props: {
   title: string;
+  /** What the text is about, such as the title of a task. */
+  subtitle?: string | undefined;
   label: string;
   /** What happens when the text is sent, if the title does not say it. */
   hint?: string | undefined;
+  /** What the text answers. */
+  children?: ReactNode;
   /** What the text is about; with the title, it names the draft. By default, the page. Null keeps no draft. */
   about?: string | null;
   isRequired?: boolean;
@@ -24,7 +28,18 @@ export function TextDialog(props: {
   onSubmit(text: string): unknown;
   onClose(): void;
 }) {
-  const { title, label, hint, about, isRequired = false, submit = title, onSubmit, onClose } = props;
+  const {
+    title,
+    subtitle,
+    label,
+    hint,
+    children,
+    about,
+    isRequired = false,
+    submit = title,
+    onSubmit,
+    onClose,
+  } = props;
   const [isBusy, setBusy] = useState(false);
   // What the person sends changes the task, too.
   const overtaken = isBusy ? undefined : props.overtaken;
@@ -59,11 +74,12 @@ export function TextDialog(props: {
     onClose();
   };
   return (
-    <FormDialog title={title} onClose={onClose} width="large">
+    <FormDialog title={title} subtitle={subtitle} onClose={onClose} width="large">
       <form className="stack" onSubmit={onFormSubmit}>
         {overtaken !== undefined && <OvertakenNote text={overtaken} />}
         {problem !== '' && overtaken === undefined && <Flash variant="danger">{problem}</Flash>}
         {hint !== undefined && <p className="muted wrap">{hint}</p>}
+        {children}
         <FormControl required={isRequired}>
           <FormControl.Label>{label}</FormControl.Label>
           <Textarea

@@ -3,6 +3,7 @@ import { BellIcon, BellSlashIcon } from '@primer/octicons-react';
 import { Button, Flash, SegmentedControl } from '@primer/react';
 import { useQuery } from '@tanstack/react-query';
 import { useEffect, useRef, useState } from 'react';
+import { flushSync } from 'react-dom';
 import { Link, useSearchParams } from 'react-router';
 import { hasRole } from '../../domain/agent.ts';
 import type { InboxEntry, Project } from '../api.ts';
@@ -17,7 +18,7 @@ import { Entry } from './entry.tsx';
 import { notificationState, turnOffNotifications, turnOnNotifications } from './notifications.ts';
 import { departedEntries, isAboutTask, keyOf, outcomeOf } from './outcome.ts';
 import { findTask, takeAnnounced } from './use-decision.ts';
-import { useEntryFocus } from './use-entry-focus.ts';
+import { useEntryFocus, useHeldEntries } from './use-entries.ts';
 
 /** Each shown entry loads its task, so a long list is shown in portions of this size. */
 const portion = 20;
@@ -51,7 +52,8 @@ function EntryList({ entries, scope }: { entries: InboxEntry[]; scope: 'mine' | 
   const [maxShown, setMaxShown] = useState(portion);
   const list = useRef<HTMLUListElement>(null);
   useDepartures(entries);
-  useEntryFocus(list, entries);
+  const { shown, waiting, showAll } = useHeldEntries(list, entries);
+  useEntryFocus(list, shown);
   if (entries.length === 0)
     return (
       <>
@@ -59,22 +61,34 @@ function EntryList({ entries, scope }: { entries: InboxEntry[]; scope: 'mine' | 
         <EmptyInbox scope={scope} />
       </>
     );
-  const hidden = entries.length - maxShown;
+  const hidden = shown.length - maxShown;
+  const onShowAll = () => {
+    flushSync(showAll);
+    window.scrollTo(0, 0);
+    list.current?.querySelector<HTMLElement>('[data-entry]')?.focus({ preventScroll: true });
+  };
   return (
     <>
       <p className="muted small keys-hint">
         <kbd>j</kbd> and <kbd>k</kbd> move between entries, <kbd>Enter</kbd> opens one.
       </p>
       <ul className="list" aria-label="Tasks that need a person" ref={list} data-moves-focus>
-        {entries.slice(0, maxShown).map((entry) => (
+        {shown.slice(0, maxShown).map((entry) => (
           <Entry key={keyOf(entry)} entry={entry} />
         ))}
       </ul>
       {hidden > 0 && (
         <Button onClick={() => setMaxShown((shown) => shown + portion)}>
-          Show {Math.min(portion, hidden)} more of {formatNumber(entries.length)}
+          Show {Math.min(portion, hidden)} more of {formatNumber(shown.length)}
         </Button>
       )}
+      <div role="status" className="new-entries">
+        {waiting.length > 0 && (
+          <Button variant="primary" onClick={onShowAll}>
+            Show {waiting.length === 1 ? '1 new entry' : `${formatNumber(waiting.length)} new entries`}
+          </Button>
+        )}
+      </div>
       <OnboardingOfNewest />
     </>
   );

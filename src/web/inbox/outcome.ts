@@ -27,6 +27,13 @@ export function newEntries<Entry extends Key>(before: Iterable<Key>, now: Entry[
   return now.filter((entry) => !known.has(keyOf(entry)));
 }
 
+/** Splits entries into those that were shown and those that wait. If none of them was shown, all are. */
+export function heldBack<Entry extends Key>(known: ReadonlySet<string>, now: Entry[]) {
+  const shown = now.filter((entry) => known.has(keyOf(entry)));
+  if (shown.length === 0) return { shown: now, waiting: [] };
+  return { shown, waiting: now.filter((entry) => !known.has(keyOf(entry))) };
+}
+
 /** Returns the entries whose tasks no longer need anybody. A task that needs something else now is still in the inbox. */
 export function departedEntries<Entry extends Key>(before: Entry[], now: Key[]): Entry[] {
   const remaining = new Set(now.map(subjectOf));

@@ -66,6 +66,7 @@ export function useConfirmedAction(perform?: (request: ActionRequest) => Promise
         <TaskTextDialog
           taskId={open.task.id}
           title={actionNames.retry}
+          subtitle={open.task.title}
           label="Hint for the agent (optional)"
           hint={open.task.failure === null ? undefined : `The last run failed: ${open.task.failure.message}`}
           about={open.task.id}

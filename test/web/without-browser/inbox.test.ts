@@ -1,6 +1,6 @@
 import type { InboxEntry, OpenIssue, Task } from '../../../src/web/api.ts';
 import { notificationsFor } from '../../../src/web/inbox/notifications.ts';
-import { departedEntries, newEntries, outcomeOf } from '../../../src/web/inbox/outcome.ts';
+import { departedEntries, heldBack, keyOf, newEntries, outcomeOf } from '../../../src/web/inbox/outcome.ts';
 import { choosableDays, timeOn, usualTimes } from '../../../src/web/inbox/snooze-times.ts';
 import { isComplete, stepsOf } from '../../../src/web/onboarding/steps.ts';
 import {
@@ -32,6 +32,15 @@ test('a task that needs something else, or needs it again, is a new entry; one t
   expect(newEntries(before, now)).toEqual([now[1], now[2]]);
   expect(newEntries([entry('a')], [entry('a', { since: '2026-01-05T11:00:00.000Z' })])).toHaveLength(1);
   expect(departedEntries(before, now)).toEqual([before[2]]);
+});
+
+test('new entries wait while some of those are shown that the person has seen', () => {
+  const known = new Set([entry('a'), entry('b')].map(keyOf));
+  const later = entry('a', { reason: 'question' });
+  expect(heldBack(known, [entry('c'), later, entry('b')])).toEqual({
+    ...{ shown: [entry('b')], waiting: [entry('c'), later] },
+  });
+  expect(heldBack(known, [entry('c')])).toEqual({ shown: [entry('c')], waiting: [] });
 });
 
 test.each<[InboxEntry['reason'], Task['status'] | undefined, string]>([

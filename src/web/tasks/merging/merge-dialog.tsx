@@ -16,7 +16,7 @@ import { collisionSteps, mergeReadiness, mergeSteps, mergeTitle } from './readin
  * merge is refused.
  */
 export function MergeDialog(props: {
-  task: Pick<Task, 'id'>;
+  task: Pick<Task, 'id' | 'title'>;
   /** Merges these heads, now or when they are ready. Rejects when that is refused, after telling the person why. */
   onMerge(heads: MergeTask['heads'], when: MergeTask['when']): Promise<unknown>;
   onClose(): void;
@@ -59,6 +59,7 @@ export function MergeDialog(props: {
     <Dialog
       role="alertdialog"
       title={data === undefined ? 'Merge pull requests?' : mergeTitle(data)}
+      subtitle={<bdi className="wrap">{task.title}</bdi>}
       width="large"
       onClose={onClose}
       footerButtons={[

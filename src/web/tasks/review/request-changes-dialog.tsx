@@ -23,7 +23,7 @@ import { useReview } from './stored-review.ts';
  * accepts the request. Cancel discards the text.
  */
 export function RequestChangesDialog(props: {
-  task: Pick<Task, 'id'>;
+  task: Pick<Task, 'id' | 'title'>;
   /** Sends the request. Rejects when the service refuses it, after telling the person why. */
   onSubmit(request: ReviseTask): Promise<unknown>;
   onClose(): void;
@@ -59,7 +59,7 @@ export function RequestChangesDialog(props: {
     onClose();
   };
   return (
-    <FormDialog title="Request changes" onClose={onClose} width="large">
+    <FormDialog title="Request changes" subtitle={task.title} onClose={onClose} width="large">
       <form className="stack" onSubmit={(event) => void submit(event)}>
         {overtaken !== undefined && <OvertakenNote text={overtaken} />}
         <FormControl required={comments.length === 0}>

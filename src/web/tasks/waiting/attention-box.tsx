@@ -187,7 +187,7 @@ export function Answers(props: AnswersProps) {
     case 'question':
       return (
         <Choices
-          taskId={task.id}
+          task={task}
           attention={attention}
           onDialog={onDialog}
           isDisabled={isPending}
@@ -267,13 +267,13 @@ function Approval(props: AnswersProps & { decide: Decide }) {
 const TaskTextDialog = lazyPart(async () => ({ default: (await import('./task-text-dialog.tsx')).TaskTextDialog }));
 
 function Choices(props: {
-  taskId: string;
+  task: Pick<api.Task, 'id' | 'title'>;
   attention: api.Attention;
   isDisabled: boolean;
   onAnswer(text: string): Promise<unknown>;
   onDialog: ((isOpen: boolean) => void) | undefined;
 }) {
-  const { taskId, attention, isDisabled, onAnswer, onDialog } = props;
+  const { task, attention, isDisabled, onAnswer, onDialog } = props;
   const [isOpen, setOpen] = useState(false);
   const show = (isShown: boolean) => {
     setOpen(isShown);
@@ -293,15 +293,18 @@ function Choices(props: {
       <Suspense>
         {isOpen && (
           <TaskTextDialog
-            taskId={taskId}
+            taskId={task.id}
             title="Answer the question"
+            subtitle={task.title}
             label="Your answer"
             submit="Send answer"
             about={attention.id}
             isRequired
             onSubmit={onAnswer}
             onClose={() => show(false)}
-          />
+          >
+            <Markdown text={attention.text} />
+          </TaskTextDialog>
         )}
       </Suspense>
     </div>

@@ -12,7 +12,7 @@ const maxPlan = 20_000;
 
 /** Lets a person change the plan of an agent and approve it as it is then. Shows how it differs from the agent's. */
 export function EditPlanDialog(props: {
-  task: Pick<Task, 'id'>;
+  task: Pick<Task, 'id' | 'title'>;
   attention: Pick<Attention, 'id' | 'text'>;
   /** Approves the changed plan. Rejects when the service refuses it, after telling the person why. */
   onSubmit(plan: string): Promise<unknown>;
@@ -45,7 +45,7 @@ export function EditPlanDialog(props: {
     onClose();
   };
   return (
-    <FormDialog title="Edit plan" onClose={onClose} width="xlarge">
+    <FormDialog title="Edit plan" subtitle={task.title} onClose={onClose} width="xlarge">
       <form className="stack" onSubmit={(event) => void submit(event)}>
         {overtaken !== undefined && <OvertakenNote text={overtaken} />}
         <FormControl required>

@@ -1,5 +1,7 @@
-import { type RefObject, useEffect, useRef } from 'react';
+import { type RefObject, useEffect, useRef, useState } from 'react';
+import type { InboxEntry } from '../api.ts';
 import { isForPage, useShortcuts } from '../keys/shortcuts.ts';
+import { heldBack, keyOf } from './outcome.ts';
 
 /** How far the arrow keys move the focus in the list. */
 const steps: Record<string, number> = { ArrowDown: 1, ArrowUp: -1 };
@@ -54,4 +56,33 @@ function focusEntry(list: HTMLElement | null, index: number): void {
   const link = linksOf(list)[index];
   link?.focus();
   link?.scrollIntoView({ block: 'nearest' });
+}
+
+/** A finger is over nothing before it touches, so there a new entry always waits. */
+const isTouch = () => window.matchMedia('(hover: none)').matches;
+
+/**
+ * Returns the entries to show and those that wait. While the person points at the list, new entries do not move the others, so
+ * that nobody decides another entry than the one they saw. A keyboard acts on what has the focus, wherever that moves.
+ */
+export function useHeldEntries(list: RefObject<HTMLElement | null>, entries: InboxEntry[]) {
+  const [isPointed, setPointed] = useState(false);
+  const isHeld = isPointed || isTouch();
+  const known = useRef<ReadonlySet<string>>(new Set());
+  const [, rerender] = useState(0);
+  const { shown, waiting } = isHeld ? heldBack(known.current, entries) : { shown: entries, waiting: [] };
+  useEffect(() => {
+    known.current = new Set(shown.map(keyOf));
+  });
+  // Dialogs and menus of entries are not in the list, and an entry that disappears tells nobody that the pointer has left it.
+  useEffect(() => {
+    const onPointerOver = ({ target }: PointerEvent) => setPointed(list.current?.contains(target as Node) ?? false);
+    document.addEventListener('pointerover', onPointerOver);
+    return () => document.removeEventListener('pointerover', onPointerOver);
+  }, [list]);
+  const showAll = () => {
+    known.current = new Set(entries.map(keyOf));
+    rerender((n) => n + 1);
+  };
+  return { shown, waiting, showAll };
 }
