@@ -4,6 +4,7 @@ import { useInfiniteQuery, useQueries, useQuery } from '@tanstack/react-query';
 import { useContext } from 'react';
 import { Link, useParams } from 'react-router';
 import { hasRole } from '../../domain/agent.ts';
+import { planName } from '../../domain/wizard.ts';
 import type { AuditRecord } from '../api.ts';
 import { QueryResult } from '../display/query-result.tsx';
 import { EmptyState } from '../display/sections.tsx';
@@ -176,8 +177,10 @@ function useNamedIds(projectId: string, records: AuditRecord[], chosen: string):
     ...repositories.map(({ id, name }) => [id, { name, to: `${home}/repositories/${id}` }] as const),
     ...automations.map(({ id, name }) => [id, { name, to: `${home}/automations` }] as const),
     ...webhooks.map(({ id, url }) => [id, { name: new URL(url).host, to: `${home}/settings` }] as const),
-    ...wizards.map(({ sessionId, title, goal }) => {
-      return [sessionId, { name: (title ?? goal).slice(0, 200), to: `${home}/plan/${sessionId}` }] as const;
+    ...wizards.map((plan) => {
+      const { sessionId, title, issueUrl } = plan;
+      const name = issueUrl === null && title !== null ? title.slice(0, 200) : planName(plan);
+      return [sessionId, { name, to: `${home}/plan/${sessionId}` }] as const;
     }),
   ]);
   return new Map([...named, ...namedVersions(records, named)]);

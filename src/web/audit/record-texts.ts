@@ -1,6 +1,6 @@
 import { budgetText } from '../../domain/budget.ts';
 import type { AuditRecord } from '../api.ts';
-import { sentenceCase } from '../display/names.ts';
+import { exactTime, sentenceCase } from '../display/names.ts';
 import type { AuditFilter } from '../live/queries.ts';
 
 export const viaNames: Record<AuditRecord['via'], string> = {
@@ -14,11 +14,15 @@ export const viaNames: Record<AuditRecord['via'], string> = {
   system: 'Automatic',
 };
 
+/** A time as the API writes it, such as the end of a snooze. */
+const instant = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$/;
+
 /** Shows a value of a field before or after a change. */
 export function shownValue(field: string, value: string | number | boolean | null | undefined): string {
   if (field === 'budget' || field === 'budgets') return budgetOf(value);
   if (value === null || value === undefined || value === '') return '(none)';
   if (typeof value === 'boolean') return value ? 'yes' : 'no';
+  if (typeof value === 'string' && instant.test(value)) return exactTime(value);
   return wordFields.has(field) ? sentenceCase(String(value)) : String(value);
 }
 

@@ -70,3 +70,6 @@ export function shortId(id: string): string {
 /** Returns the path of a run's page. */
 export const runPath = (taskId: string, runId: string): string =>
   `/tasks/${encodeURIComponent(taskId)}/runs/${encodeURIComponent(runId)}`;
+
+/** Returns a time of the API in full: `2026-01-05 10:00:00 UTC`. */
+export const exactTime = (at: string): string => `${at.slice(0, 19).replace('T', ' ')} UTC`;

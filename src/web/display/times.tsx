@@ -1,5 +1,6 @@
 import { RelativeTime } from '@primer/react';
 import { type ReactNode, useEffect, useState, useSyncExternalStore } from 'react';
+import { exactTime } from './names.ts';
 
 // One timer for all clocks of a page. It only runs while a clock is shown, and changes nothing while the page is hidden.
 const listeners = new Set<() => void>();
@@ -55,8 +56,6 @@ function Timestamp({ at, children }: { at: string; children: ReactNode }) {
     </time>
   );
 }
-
-export const exactTime = (at: string): string => `${at.slice(0, 19).replace('T', ' ')} UTC`;
 
 /** Returns whether a time is less than a minute from now. The clocks of browser and service may differ a little. */
 function useIsJustNow(at: string): boolean {

@@ -39,8 +39,11 @@ function prefixed(mark: string, text: string): string {
   return lines.map((line) => `${mark}${line}`).join('\n');
 }
 
+/** An empty text has no lines. */
+const linesOf = (text: string) => (text === '' ? '' : `${text}\n`);
+
 function compare(before: string, after: string): Piece[] | undefined {
-  const found = diffLines(`${before}\n`, `${after}\n`, { timeout: compareMs });
+  const found = diffLines(linesOf(before), linesOf(after), { timeout: compareMs });
   return found?.flatMap(({ added, removed, value }): Piece[] => {
     if (added) return [{ mark: '+', text: value }];
     if (removed) return [{ mark: '−', text: value }];

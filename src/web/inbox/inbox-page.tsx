@@ -103,7 +103,8 @@ function EmptyInbox({ scope }: { scope: 'mine' | 'all' }) {
     <EmptyState title="Nothing needs you">
       <p>
         Plans and changes to approve, questions from agents, paused runs, work to review and failed runs of all your
-        projects appear here, unless other people are responsible for them or you have snoozed them.
+        projects appear here, unless {scope === 'mine' && 'other people are responsible for them or '}you have snoozed
+        them.
       </p>
       {scope === 'mine' && worked !== undefined && (
         <p>

@@ -107,5 +107,5 @@ export function boardUpdates(client: QueryClient, projectId: string): (ids: Iter
 
 /** Fetches again what shows agents, after one has changed. Agents have no events, and the board has their names. */
 export async function refetchAgents(client: QueryClient): Promise<void> {
-  await Promise.all(['agents', 'agent', 'board'].map((key) => client.invalidateQueries({ queryKey: [key] })));
+  await Promise.all(['agents', 'agent', 'health', 'board'].map((key) => client.invalidateQueries({ queryKey: [key] })));
 }

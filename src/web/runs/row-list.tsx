@@ -7,7 +7,7 @@ import type { RunEvent } from '../api.ts';
 import { formatCost, formatNumber } from '../display/formats.ts';
 import { terminalText } from '../display/hidden-characters.ts';
 import { Markdown } from '../display/markdown.tsx';
-import { exactTime } from '../display/times.tsx';
+import { exactTime } from '../display/names.ts';
 import { useIsNarrow } from '../rows/use-is-narrow.ts';
 import { CallView } from './call-view.tsx';
 import { isProblem } from './filter-rows.ts';

@@ -10,7 +10,7 @@ import { runKindName, runPath } from '../display/names.ts';
 import { QueryResult } from '../display/query-result.tsx';
 import { EmptyState } from '../display/sections.tsx';
 import { RunStatus } from '../display/status-labels.tsx';
-import { StartedAgo, useNow } from '../display/times.tsx';
+import { StartedAgo, TimeAgo, useNow } from '../display/times.tsx';
 import { usePageTitle } from '../frame/page-header.tsx';
 import * as queries from '../live/queries.ts';
 import { MessageForm } from '../tasks/actions/message-form.tsx';
@@ -119,7 +119,13 @@ function Failure({ task, failure }: { task: Task; failure: NonNullable<Run['fail
 }
 
 function Start({ run: { startedAt, finishedAt } }: { run: Run }) {
-  if (startedAt !== null) return <StartedAgo at={startedAt} />;
+  if (startedAt !== null && finishedAt === null) return <StartedAgo at={startedAt} />;
+  if (startedAt !== null)
+    return (
+      <>
+        started <TimeAgo at={startedAt} />
+      </>
+    );
   return finishedAt === null ? 'waiting to start' : 'never started';
 }
 

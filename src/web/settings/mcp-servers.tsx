@@ -37,8 +37,8 @@ export function McpServers({ projectId }: { projectId: string }) {
       <div className="stack">
         <p className="muted">
           Agents can call the tools of these servers. The service makes the calls, with these headers, for everybody who
-          may start a run in the repositories that you choose. Runs in public repositories get no tools of MCP servers,
-          unless the project shares private context with them.
+          may start a run in {all.length === 1 ? 'the repository of the project' : 'the repositories that you choose'}.
+          Runs in public repositories get no tools of MCP servers, unless the project shares private context with them.
         </p>
         <QueryResult query={servers} rows={1}>
           {(known) => {

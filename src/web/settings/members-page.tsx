@@ -45,7 +45,13 @@ export function MembersPage() {
         {(members) => (
           <ul className="list">
             {members.map((member) => (
-              <MemberItem key={member.userId} member={member} projectId={projectId} ownRole={ownRole} />
+              <MemberItem
+                key={member.userId}
+                member={member}
+                isOnlyOwner={isOnlyOwner(member, members)}
+                projectId={projectId}
+                ownRole={ownRole}
+              />
             ))}
           </ul>
         )}
@@ -100,8 +106,9 @@ function AddMember({ projectId, ownRole }: { projectId: string; ownRole: Role })
   );
 }
 
-function MemberItem({ member, projectId, ownRole }: { member: api.Member; projectId: string; ownRole: Role }) {
-  const { isMe, changeRole, remove } = useMember(projectId, member);
+function MemberItem(props: { member: api.Member; isOnlyOwner: boolean; projectId: string; ownRole: Role }) {
+  const { member, isOnlyOwner, projectId, ownRole } = props;
+  const { isMe, changeRole, remove } = useMember(projectId, member, isOnlyOwner);
   const canEdit = hasRole(ownRole, member.role === 'owner' ? 'owner' : 'admin');
   return (
     <li className="list-item">
@@ -145,11 +152,15 @@ function MemberItem({ member, projectId, ownRole }: { member: api.Member; projec
   );
 }
 
+/** The service refuses to leave a project without an owner, so nobody is asked to confirm that. */
+const isOnlyOwner = ({ role }: api.Member, members: api.Member[]) =>
+  role === 'owner' && members.filter((each) => each.role === 'owner').length === 1;
+
 /** Returns the roles that a person with a role can give. Only owners can make others owners. */
 const rolesFor = (ownRole: Role) => (ownRole === 'owner' ? roles : roles.filter((role) => role !== 'owner'));
 
 /** Returns the actions on a member of a project, changing the role and removing, with confirmations where needed. */
-function useMember(projectId: string, { userId, login, role }: api.Member) {
+function useMember(projectId: string, { userId, login, role }: api.Member, isOnlyOwner: boolean) {
   const client = useQueryClient();
   const confirm = useConfirm();
   const me = useQuery(queries.me());
@@ -171,7 +182,9 @@ function useMember(projectId: string, { userId, login, role }: api.Member) {
     onSuccess: () => (isMe ? window.location.assign('/projects') : refetch()),
     onError: notifyError,
   });
+  const onlyOwner = `${isMe ? 'You are' : `${login} is`} the only owner of the project. Make somebody else an owner first.`;
   const changeRole = async (next: Role) => {
+    if (isOnlyOwner) return notify(onlyOwner, 'danger');
     const needsConfirmation = isMe || next === 'owner' || role === 'owner';
     const question = {
       title: `Change ${isMe ? 'your' : `${login}’s`} role to ${sentenceCase(next)}?`,
@@ -181,6 +194,7 @@ function useMember(projectId: string, { userId, login, role }: api.Member) {
     if (!needsConfirmation || (await confirm(question))) change.mutate(next);
   };
   const remove = async () => {
+    if (isOnlyOwner) return notify(onlyOwner, 'danger');
     const isConfirmed = await confirm({
       title: isMe ? 'Leave this project?' : `Remove ${login}?`,
       content: isMe

@@ -21,15 +21,16 @@ const SpendChart = lazyPart(async () => ({ default: (await import('./spend-chart
 export function SpendPage() {
   usePageTitle('Spend');
   const { projectId = '' } = useParams();
+  const days = usePeriod();
   const query = useQuery({
-    ...queries.spend(projectId, usePeriod(), useGrouping().by),
+    ...queries.spend(projectId, days, useGrouping().by),
     // The page stays while another grouping loads.
     placeholderData: keepPreviousData,
   });
   return (
     <div className="narrow">
       <PageHeader title="Spend">
-        <Link to="/spend">All projects</Link>
+        <Link to={`/spend?days=${days}`}>All projects</Link>
         <PeriodSelect />
       </PageHeader>
       <QueryResult query={query}>{(spend) => <SpendView projectId={projectId} spend={spend} />}</QueryResult>

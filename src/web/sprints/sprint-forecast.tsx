@@ -3,9 +3,10 @@ import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import type { Forecast, Sprint, TaskCard } from '../api.ts';
 import { plural } from '../display/formats.ts';
+import { exactTime } from '../display/names.ts';
 import { Loading } from '../display/query-result.tsx';
 import { FactList, Section } from '../display/sections.tsx';
-import { Day, exactTime } from '../display/times.tsx';
+import { Day } from '../display/times.tsx';
 import * as queries from '../live/queries.ts';
 import { gain, type KnownForecast, knownForecast, verdict } from './forecast-text.ts';
 

@@ -18,7 +18,11 @@ interface Props {
   onClose(): void;
 }
 
-const labels = { name: 'Name', goal: 'Goal', startDate: 'First day', endDate: 'Last day' };
+/** The dialog of an existing sprint does not show its first day, so a problem with that names the day. */
+const labelsOf = (sprint: api.Sprint | undefined) => ({
+  ...{ name: 'Name', goal: 'Goal', endDate: 'Last day' },
+  startDate: sprint === undefined ? 'First day' : `the first day, ${sprint.startDate.slice(0, 10)}`,
+});
 
 /** Creates or edits a sprint. The first day of an existing sprint cannot be changed. */
 export function SprintFormDialog(props: Props) {
@@ -31,7 +35,7 @@ export function SprintFormDialog(props: Props) {
   return (
     <FormDialog title={sprint === undefined ? 'New sprint' : 'Edit sprint'} onClose={onClose} width="large">
       <form className="stack" onSubmit={submitOnce(save)}>
-        {save.error && <Flash variant="danger">{errorMessage(save.error, labels)}</Flash>}
+        {save.error && <Flash variant="danger">{errorMessage(save.error, labelsOf(sprint))}</Flash>}
         <TitleField label="Name" instead="the goal" value={fields.name} onChange={(name) => set({ name })} />
         <FormControl>
           <FormControl.Label>Goal</FormControl.Label>

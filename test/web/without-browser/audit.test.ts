@@ -46,6 +46,7 @@ test('a status has the name that the board shows, and an empty value is said', (
   expect([shownValue('status', 'in_review'), shownValue('title', 'in_review')]).toEqual(['In review', 'in_review']);
   expect([null, undefined, ''].map((value) => shownValue('status', value))).toEqual(Array(3).fill('(none)'));
   expect(shownValue('paused', false)).toBe('no');
+  expect(shownValue('snoozedUntil', '2026-01-06T09:00:00.000Z')).toBe('2026-01-06 09:00:00 UTC');
 });
 
 test('budgets are said in words', () => {

@@ -179,6 +179,10 @@ test.each<[Partial<TimelineEntry>, string]>([
     { type: 'update', actor: mona, changes: { title: ['a', 'b'], dependsOn: [0, 1] } },
     'mona changed the title and dependencies',
   ],
+  [
+    { type: 'update', actor: mona, changes: { budget: [null, '{"costUsd":1.5}'] } },
+    'mona changed the budget to $1.50 a run',
+  ],
   [{ type: 'undo', actor: mona }, 'mona asked to undo the task'],
   [{ type: 'run_failed', agent: 'Developer' }, 'Developer could not finish a run'],
   [{ type: 'pushed', agent: 'Developer', text: 'abc1234' }, 'Developer pushed abc1234'],

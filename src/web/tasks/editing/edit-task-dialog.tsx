@@ -105,7 +105,7 @@ function changesOf(task: api.Task, fields: Fields) {
   };
 }
 
-function TitleAndDescription({ fields, set }: FieldsProps) {
+function TitleAndDescription({ task, fields, set }: FieldsProps) {
   return (
     <>
       <TitleField instead="the description" value={fields.title} onChange={(title) => set({ title })} />
@@ -119,6 +119,11 @@ function TitleAndDescription({ fields, set }: FieldsProps) {
           value={fields.description}
           onChange={(event) => set({ description: event.target.value })}
         />
+        {task.status === 'in_progress' && (
+          <FormControl.Caption>
+            The next run reads a changed title or description. To tell the run in progress, send its agent a message.
+          </FormControl.Caption>
+        )}
       </FormControl>
     </>
   );

@@ -1,5 +1,6 @@
 import { infiniteQueryOptions } from '@tanstack/react-query';
 import * as api from '../../api.ts';
+import { shownValue } from '../../audit/record-texts.ts';
 import { sentenceCase, taskStatusNames } from '../../display/names.ts';
 
 /** What a person or an agent did, after their name. Types that are not listed here or below are spelled out. */
@@ -114,7 +115,10 @@ const list = new Intl.ListFormat('en');
 function updateText(changes: api.TimelineEntry['changes']): string {
   const status = taskStatusNames[changes.status?.[1] as keyof typeof taskStatusNames];
   if (status !== undefined) return `moved the task to ${status}`;
-  const fields = Object.keys(changes).map((field) => fieldNames[field] ?? words(field));
+  const budget = changes.budget && ` to ${shownValue('budget', changes.budget[1])}`;
+  const fields = Object.keys(changes).map(
+    (field) => (fieldNames[field] ?? words(field)) + ((field === 'budget' && budget) || ''),
+  );
   return fields.length === 0 ? 'edited the task' : `changed the ${list.format(fields)}`;
 }
 
