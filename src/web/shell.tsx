@@ -44,7 +44,7 @@ export function Shell() {
           {shownId && <ProjectName id={shownId} />}
           <span className="grow" />
           {shownId && isOnline && stream.state === 'lost' && <LostStream reason={stream.reason} />}
-          {user.data && <Commands projectId={shownId} />}
+          {user.data && <Commands projectId={shownId} signOut={() => void signOut()} />}
           {user.data && (
             <Link to="/projects" className="inbox-link">
               <ProjectIcon /> <span className="wide-word">Projects</span>

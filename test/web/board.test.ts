@@ -163,6 +163,16 @@ inBrowser('a start asks who does the tasks without an agent', async () => {
   expect(await world.get(`/tasks/${id}`)).toMatchObject({ owner: agentId, status: 'in_progress' });
 });
 
+inBrowser('the menu of a card without an agent assigns one', async () => {
+  const { id } = await api<{ id: string }>('POST', `${base}/tasks`, { title: 'Whose is it' });
+  await open();
+  await page.getByRole('button', { name: 'Actions for Whose is it' }).press('Enter');
+  await page.getByRole('menu').getByText('Assign to').waitFor();
+  await page.getByRole('menuitem', { name: 'Developer' }).first().press('Enter');
+  await page.getByText('Assigned to Developer').waitFor();
+  expect(await world.get(`/tasks/${id}`)).toMatchObject({ owner: agentId, status: 'backlog' });
+});
+
 inBrowser('a view is saved with its filters and sorting, applied and deleted', async () => {
   await open('?state=running&sort=cost');
   await cardOf('Works now').waitFor();

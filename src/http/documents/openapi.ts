@@ -100,20 +100,24 @@ Create a token with the scope "Write" in the dashboard (menu of your picture, AP
 
 \`\`\`sh
 API=${serverUrl}/api/v1
+TOKEN=…
 AUTH="Authorization: Bearer $TOKEN"
 
-# Your projects, and the agents of one of them
+# Your projects, and the agents of one of them. Put the ids from the answers into the variables
 curl -H "$AUTH" $API/projects
+PROJECT=proj_…
 curl -H "$AUTH" "$API/agents?projectId=$PROJECT"
 
 # Create a task for an agent, by its name or id, and start it
 curl -H "$AUTH" -H 'Content-Type: application/json' -d '{"title":"Cut long slugs","owner":"Developer"}' $API/projects/$PROJECT/tasks
+TASK=task_…
 curl -H "$AUTH" -X POST $API/tasks/$TASK/start
 
-# Watch its run, tell the agent something, and merge what it proposes
-curl -H "$AUTH" $API/tasks/$TASK/runs
-curl -H "$AUTH" -H 'Accept: text/event-stream' -N $API/runs/$RUN/events
+# Tell the agent something, watch its run until it ends, and merge what it proposes
 curl -H "$AUTH" -H 'Content-Type: application/json' -d '{"text":"Keep the names short."}' $API/tasks/$TASK/say
+curl -H "$AUTH" $API/tasks/$TASK/runs
+RUN=run_…
+curl -H "$AUTH" -H 'Accept: text/event-stream' -N $API/runs/$RUN/events
 curl -H "$AUTH" -X POST $API/tasks/$TASK/merge
 \`\`\`
 

@@ -73,3 +73,9 @@ export const runPath = (taskId: string, runId: string): string =>
 
 /** Returns a time of the API in full: `2026-01-05 10:00:00 UTC`. */
 export const exactTime = (at: string): string => `${at.slice(0, 19).replace('T', ' ')} UTC`;
+
+/** Says where a run is in the queue; null is beyond the places that the service counts. */
+export function queueText(position: number | null): string {
+  if (position === null) return 'Far back in the queue';
+  return position === 1 ? 'Next in the queue' : `Number ${position} in the queue`;
+}

@@ -13,7 +13,7 @@ const PaletteOfPage = lazyPart(async () => ({ default: (await import('./palette.
 const KeysDialog = lazyPart(async () => ({ default: (await import('../keys/keys-dialog.tsx')).KeysDialog }));
 
 /** Shows the button that opens the command palette, and opens it and the list of shortcuts with their keys. */
-export function Commands({ projectId }: { projectId: string | undefined }) {
+export function Commands({ projectId, signOut }: { projectId: string | undefined; signOut(): void }) {
   const [open, setOpen] = useState<'palette' | 'keys'>();
   const [wasOpened, setOpened] = useState(false);
   const show = (which: 'palette' | 'keys') => {
@@ -39,6 +39,7 @@ export function Commands({ projectId }: { projectId: string | undefined }) {
             projectId={projectId}
             isOpen={open === 'palette'}
             showKeys={() => show('keys')}
+            signOut={signOut}
             onClose={() => close('palette')}
           />
         )}

@@ -7,6 +7,7 @@ import {
   CreditCardIcon,
   DeviceDesktopIcon,
   FileIcon,
+  GearIcon,
   HomeIcon,
   type Icon,
   IssueOpenedIcon,
@@ -16,6 +17,7 @@ import {
   MoonIcon,
   PlusIcon,
   ProjectIcon,
+  SignOutIcon,
   SunIcon,
 } from '@primer/octicons-react';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
@@ -37,6 +39,7 @@ export interface Item {
   icon: Icon;
   to?: string;
   run?: () => void;
+  words?: string;
   isFound?: boolean;
 }
 
@@ -59,7 +62,7 @@ const icons: Record<Recent['kind'], Icon> = {
 };
 
 /** Returns what can be opened in a project, and created by those who may. */
-function projectItems(projectId: string, mayCreate: boolean): Item[] {
+function projectItems(projectId: string, { mayCreate, isAdmin }: { mayCreate: boolean; isAdmin: boolean }): Item[] {
   const project = `/projects/${projectId}`;
   const action = (text: string, to: string): Item => ({
     id: `action ${text}`,
@@ -83,7 +86,9 @@ function projectItems(projectId: string, mayCreate: boolean): Item[] {
       text: name,
       icon,
       to,
+      ...(wordsOfPages[name] === undefined ? {} : { words: wordsOfPages[name] }),
     })),
+    ...(isAdmin ? partsForAdmins(`${project}/settings`) : []),
     { id: 'page trials', kind: 'page', text: 'Trials of agents', icon: BeakerIcon, to: `${project}/agents` },
     {
       id: 'page benchmarks',
@@ -95,8 +100,31 @@ function projectItems(projectId: string, mayCreate: boolean): Item[] {
   ];
 }
 
+/** Other words for the pages of a project. */
+const wordsOfPages: Record<string, string> = {
+  Members: 'invite people roles permissions',
+  Repositories: 'import issues connect',
+  Settings: 'budgets limits',
+  Spend: 'budget costs price',
+};
+
+/** Returns the parts of the settings that only admins see. */
+function partsForAdmins(settings: string): Item[] {
+  const part = (text: string, at: string, words: string): Item => ({
+    ...{ id: `page ${settings}${at}`, kind: 'page', text, icon: GearIcon, to: `${settings}${at}`, words },
+  });
+  return [
+    part('Audit log', '/audit', 'who changed what history'),
+    part('MCP servers', '#mcp-servers', 'tools'),
+    part('Webhooks', '#webhooks', 'notify'),
+    part('Environment secrets', '#environment-secrets', 'variables'),
+    part('Git token', '#git-token', 'credentials'),
+    part('Model token', '#model-token', 'api key credentials'),
+  ];
+}
+
 /** Returns what can be opened or changed on every page. */
-function generalItems(showKeys: () => void): Item[] {
+function generalItems({ showKeys, signOut }: { showKeys(): void; signOut(): void }): Item[] {
   const page = (text: string, to: string, icon: Icon): Item => ({ id: `page ${to}`, kind: 'page', text, icon, to });
   const theme = (name: Theme, text: string, icon: Icon): Item => ({
     id: `theme ${name}`,
@@ -116,6 +144,14 @@ function generalItems(showKeys: () => void): Item[] {
     theme('auto', 'Use the system theme', DeviceDesktopIcon),
     theme('light', 'Use the light theme', SunIcon),
     theme('dark', 'Use the dark theme', MoonIcon),
+    {
+      id: 'action sign out',
+      kind: 'action',
+      text: 'Sign out',
+      icon: SignOutIcon,
+      words: 'log out logout',
+      run: signOut,
+    },
   ];
 }
 
@@ -151,13 +187,15 @@ export function useItems(props: {
   /** Actions on what the page shows. */
   pageItems: Item[];
   showKeys(): void;
+  signOut(): void;
 }): { items: Item[]; isSearching: boolean } {
-  const { person, projectId, search, pageItems, showKeys } = props;
+  const { person, projectId, search, pageItems, showKeys, signOut } = props;
   const [recent] = useState(() => listRecent(localStorage, person));
   // Outside of projects, the one that was used last is searched.
   const lastProject = recent.find(({ kind }) => kind === 'project')?.id.slice('project '.length);
   const where = projectId ?? lastProject ?? '';
   const mayCreate = useMay('member');
+  const isAdmin = useMay('admin');
   const hasProject = where !== '';
   const projects = useQuery(queries.projects());
   const agents = useQuery({ ...queries.agentsOf(where), enabled: hasProject });
@@ -172,8 +210,8 @@ export function useItems(props: {
   const tasks = isLong ? (found.data ?? []) : [];
   const known = [
     ...pageItems,
-    ...(projectId === undefined ? [] : projectItems(projectId, mayCreate)),
-    ...generalItems(showKeys),
+    ...(projectId === undefined ? [] : projectItems(projectId, { mayCreate, isAdmin })),
+    ...generalItems({ showKeys, signOut }),
     ...tasks.map(taskItem),
     ...(projects.data ?? []).map(projectItem),
     ...(projectId === undefined ? (projects.data ?? []).map(boardItem) : []),

@@ -16,6 +16,7 @@ export function PaletteOfPage(props: {
   projectId: string | undefined;
   isOpen: boolean;
   showKeys(): void;
+  signOut(): void;
   onClose(): void;
 }) {
   const { isOpen, ...others } = props;
@@ -44,6 +45,7 @@ interface Props {
   projectId: string | undefined;
   pageItems: Item[];
   showKeys(): void;
+  signOut(): void;
   onClose(): void;
 }
 
@@ -52,7 +54,7 @@ interface Props {
  * opens it.
  */
 function Palette(props: Props) {
-  const { projectId, pageItems, showKeys, onClose } = props;
+  const { projectId, pageItems, showKeys, signOut, onClose } = props;
   const dialog = useRef<HTMLDialogElement>(null);
   useEffect(() => {
     if (!dialog.current?.open) dialog.current?.showModal();
@@ -61,7 +63,7 @@ function Palette(props: Props) {
   const close = () => dialog.current?.close();
   const { data: me } = useQuery(queries.me());
   const [search, setSearch] = useState('');
-  const { items, isSearching } = useItems({ person: me?.id ?? '', projectId, search, pageItems, showKeys });
+  const { items, isSearching } = useItems({ person: me?.id ?? '', projectId, search, pageItems, showKeys, signOut });
   const select = useSelected(items, search);
   const open = useOpen(me?.id, close);
   const onKeyDown = (event: KeyboardEvent) => {

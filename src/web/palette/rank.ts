@@ -3,7 +3,7 @@ const [atStart, atWord, anywhere, scattered] = [8, 4, 2, 1];
 
 /**
  * Returns how well a text matches a search: 0 if it does not. The text must contain each word of the search, in any order,
- * or at least the letters of each word in their order. Matches at the beginning of the text or of a word count more.
+ * or at least the letters of each word in their order within one of its words. Matches at the beginning of the text or of a word count more.
  */
 export function scoreOf(search: string, text: string): number {
   const lower = text.toLowerCase();
@@ -22,8 +22,8 @@ function scoreOfWord(word: string, text: string): number {
   const at = text.indexOf(word);
   if (at === 0) return atStart;
   if (at > 0) return isWordAt(word, text) ? atWord : anywhere;
-  // Scattered letters of one or two characters match almost everything.
-  return word.length > 2 && hasInOrder(word, text) ? scattered : 0;
+  // Scattered letters of one or two characters match almost everything, and so do those of several words.
+  return word.length > 2 && text.split(/\s+/).some((each) => hasInOrder(word, each)) ? scattered : 0;
 }
 
 function isWordAt(word: string, text: string): boolean {
@@ -45,8 +45,16 @@ function hasInOrder(word: string, text: string): boolean {
 interface Ranked {
   id: string;
   text: string;
+  /** Other words by which people look for it. */
+  words?: string;
   /** It was found by other means than its text, for example by the description of a task. */
   isFound?: boolean;
+}
+
+/** Returns how well the other words of an item match. Only their beginnings count, and its text counts more. */
+function scoreOfOthers(search: string, { words }: Ranked): number {
+  const score = words === undefined || search.trim() === '' ? 0 : scoreOf(search, words);
+  return score > anywhere ? atWord - 1 : 0;
 }
 
 /**
@@ -58,7 +66,7 @@ export function rank<T extends Ranked>(search: string, items: T[], recentIds: st
   const recency = new Map(recentIds.map((id, i) => [id, i]));
   const scored = items.map((item, i) => ({
     item,
-    score: scoreOf(search, item.text) || (item.isFound ? scattered / 2 : 0),
+    score: Math.max(scoreOf(search, item.text), scoreOfOthers(search, item)) || (item.isFound ? scattered / 2 : 0),
     recent: recency.get(item.id) ?? recentIds.length,
     i,
   }));

@@ -2,7 +2,7 @@ import { Link } from 'react-router';
 import type { Session } from '../api.ts';
 import { Doing } from '../display/activity.tsx';
 import { costOf, elapsedOf, formatMs } from '../display/formats.ts';
-import { runKindName, runPath, waitNames } from '../display/names.ts';
+import { queueText, runKindName, runPath, waitNames } from '../display/names.ts';
 import { RunStatus } from '../display/status-labels.tsx';
 import { TimeAgo, useNow } from '../display/times.tsx';
 
@@ -89,8 +89,7 @@ function SessionRow({ session, hasProject }: { session: Session; hasProject: boo
 function reasonOf({ status, waitReason, queuePosition }: Session): string | null {
   if (status === 'waiting') return waitReason === null ? null : waitNames[waitReason];
   if (status !== 'queued') return null;
-  if (queuePosition === null) return 'Far back in the queue';
-  return queuePosition === 1 ? 'Next in the queue' : `Number ${queuePosition} in the queue`;
+  return queueText(queuePosition);
 }
 
 function Duration({ session }: { session: Session }) {

@@ -1,6 +1,6 @@
 import { Button, Checkbox, CheckboxGroup, Flash, FormControl, TextInput, useConfirm } from '@primer/react';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
-import { useState } from 'react';
+import { useEffect, useRef, useState } from 'react';
 import * as api from '../api.ts';
 import { plural } from '../display/formats.ts';
 import { QueryResult } from '../display/query-result.tsx';
@@ -212,6 +212,12 @@ function ServerForm({ edited, taken, all, isBusy, projectId, onAdd, onEnd }: For
       if (!isAboutFields(error, Object.values(paths))) notifyError(error);
     },
   });
+  const form = useRef<HTMLFormElement>(null);
+  // The service says what is wrong with a field, which then has the focus.
+  useEffect(() => {
+    if (isAboutFields(attempt.error, Object.values(paths)))
+      form.current?.querySelector<HTMLElement>('[aria-invalid=true]')?.focus();
+  }, [attempt.error]);
   const field = (key: keyof typeof empty, label: string, more: { type?: 'password'; placeholder?: string } = {}) => {
     const isTaken = key === 'name' && taken.some((name) => name.toLowerCase() === connection.name.toLowerCase());
     const problem = isTaken
@@ -245,7 +251,7 @@ function ServerForm({ edited, taken, all, isBusy, projectId, onAdd, onEnd }: For
   };
   return (
     <>
-      <form className="stack" onSubmit={submitOnce(attempt)}>
+      <form className="stack" ref={form} onSubmit={submitOnce(attempt)}>
         <div className="fields">
           {field('name', 'Name')}
           {field('url', 'URL', { placeholder: 'https://mcp.example.com/mcp' })}

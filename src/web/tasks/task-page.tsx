@@ -5,7 +5,7 @@ import { Link, useParams, useSearchParams } from 'react-router';
 import type { Run, Task } from '../api.ts';
 import { Doing, LastLines } from '../display/activity.tsx';
 import { costOf, plural } from '../display/formats.ts';
-import { runPath } from '../display/names.ts';
+import { queueText, runPath } from '../display/names.ts';
 import { Loading, QueryResult } from '../display/query-result.tsx';
 import { RunStatus } from '../display/status-labels.tsx';
 import { StartedAgo } from '../display/times.tsx';
@@ -131,7 +131,7 @@ function CurrentRun({ task }: { task: Task }) {
             <span className="grow" />
             <p className="muted">
               {run.status === 'queued' ? (
-                'Waiting to start'
+                `Waiting to start${session?.status === 'queued' ? ` · ${queueText(session.queuePosition)}` : ''}`
               ) : (
                 <>
                   {plural(run.steps, 'step')} · {costOf(run)} · <StartedAgo at={run.startedAt ?? run.createdAt} />

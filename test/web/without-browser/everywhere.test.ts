@@ -64,6 +64,11 @@ test('the palette finds words in any order, the best and latest match first, and
   expect(best('INV re', all)).toEqual(['Reprint invoices']);
   expect(best('brd', all)).toEqual(['Board']);
   expect(best('bd', all)).toEqual([]);
+  expect(best('start', ['Use the dark theme'])).toEqual([]);
+  const members = { id: 'm', text: 'Members', words: 'invite people' };
+  const named = (search: string) =>
+    rank(search, [members, { id: 't', text: 'Invite form' }], [], 9).map(({ id }) => id);
+  expect([named('invite'), named('people'), named('vite')]).toEqual([['t', 'm'], ['m'], ['t']]);
   expect(best('', all, ['Board', 'Set printer'])).toEqual([
     'Board',
     'Set printer',

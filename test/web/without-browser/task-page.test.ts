@@ -215,6 +215,8 @@ test('what somebody said is quoted; a commit or a pull request is part of the se
   // The page says it above.
   expect(isQuoted(entry({ type: 'run_failed', text: 'The checks fail.' }), 'The checks fail.')).toBe(false);
   expect(isQuoted(entry({ type: 'run_failed', text: 'The budget is used up.' }), 'The checks fail.')).toBe(true);
+  const handoff = { summary: 'The run failed (budget): The budget is used up.', nextSteps: [] };
+  expect(isQuoted(entry({ type: 'run_failed', text: 'The budget is used up.', handoff }))).toBe(false);
   expect([quoted('answer', 'Tabs.'), quoted('answer', ''), quoted('pushed', 'abc')]).toEqual([true, false, false]);
 });
 

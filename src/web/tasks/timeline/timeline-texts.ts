@@ -63,9 +63,10 @@ export function timelineText(entry: api.TimelineEntry): { who: string | null; wh
 
 /**
  * Returns whether the text of an entry is quoted below it. `failure`, which the page shows above, is not repeated for each run that
- * failed with it.
+ * failed with it, nor is one with which the notes of the run begin.
  */
-export function isQuoted({ type, text }: api.TimelineEntry, failure?: string): boolean {
+export function isQuoted({ type, text, handoff }: api.TimelineEntry, failure?: string): boolean {
+  if (type === 'run_failed' && handoff?.summary.includes(text)) return false;
   if (type === 'run_failed' && text === failure) return false;
   return text !== '' && !['pushed', 'pull_opened', 'pull_merged'].includes(type);
 }
