@@ -97,22 +97,30 @@ export async function deleteMember(em: EntityManager, projectId: string, userId:
  * when that ends.
  */
 export async function grantOwnership(em: EntityManager, projectId: string, userId: string): Promise<void> {
-  await em.query(
+  const changed: unknown[] = await em.query(
     `insert into members as m (project_id, user_id, role, is_granted) values ($1, $2, 'owner', true)
      on conflict (project_id, user_id) do update set is_granted = true, given_role = m.role, role = 'owner'
-       where not m.is_granted`,
+       where not m.is_granted
+     returning user_id`,
     [projectId, userId],
   );
+  if (changed.length > 0) await tellOfMember(em, projectId, userId, 'owner');
 }
 
 /** Revokes ownership granted by GitHub from all users except `butOf`. A role that a person gave them applies again. */
 export async function takeBackGrants(em: EntityManager, projectId: string, butOf: string[]): Promise<void> {
   const taken = 'project_id = $1 and is_granted and not (user_id = any($2))';
-  await em.query(`delete from members where ${taken} and given_role is null`, [projectId, butOf]);
-  await em.query(`update members set is_granted = false, role = given_role, given_role = null where ${taken}`, [
-    projectId,
-    butOf,
-  ]);
+  const [removed]: [{ id: string }[], number] = await em.query(
+    `delete from members where ${taken} and given_role is null returning user_id as id`,
+    [projectId, butOf],
+  );
+  const [changed]: [{ id: string; role: Role }[], number] = await em.query(
+    `update members set is_granted = false, role = given_role, given_role = null where ${taken}
+     returning user_id as id, role`,
+    [projectId, butOf],
+  );
+  for (const { id } of removed) await tellOfMember(em, projectId, id, 'removed');
+  for (const { id, role } of changed) await tellOfMember(em, projectId, id, role);
 }
 
 export async function isGranted(em: EntityManager, projectId: string, userId: string): Promise<boolean> {

@@ -1,4 +1,5 @@
 import { until } from '../../demo/real-service.ts';
+import { grantOwnership, takeBackGrants } from '../../src/projects/member-store.ts';
 import { named } from '../support/http/event-stream.ts';
 import { openProject } from '../support/project.ts';
 
@@ -40,6 +41,22 @@ test('a stream tells who became a member, who has another role and who was remov
   );
   // A client that resumes after it does not take the id of it for a position.
   expect(named(stream.heard, 'member').map(({ id }) => id)).toEqual([undefined, undefined, undefined]);
+  await stream.stop();
+});
+
+test('a stream tells of the roles that GitHub gives and takes', async () => {
+  const { userId: id } = (await call('POST', `/projects/${project}/members`, { login: 'boss', role: 'viewer' })).body;
+  const { userId: other } = (await call('POST', `/projects/${project}/members`, { login: 'aide', role: 'viewer' }))
+    .body;
+  const em = service.app.db.manager;
+  await em.query('delete from members where project_id = $1 and user_id = $2', [project, other]);
+  const stream = await listen(`/projects/${project}/events`);
+  for (const each of [id, id, other]) await grantOwnership(em, project, each);
+  await takeBackGrants(em, project, []);
+  const told = () => named(stream.heard, 'member').map(({ data }) => [data?.id, data?.status]);
+  await until('the last role', async () => told().length === 4);
+  expect(told()).toEqual([...[id, other].map((each) => [each, 'owner']), [other, 'removed'], [id, 'viewer']]);
+  await call('DELETE', `/projects/${project}/members/${id}`);
   await stream.stop();
 });
 

@@ -21,7 +21,8 @@ const NewTaskDialog = lazyPart(async () => ({
 }));
 
 /** Returns whether nobody has started a task. One whose run failed is ready again. */
-const isPlannable = ({ status }: api.TaskCard) => status === 'backlog' || status === 'ready';
+const isPlannable = ({ status, runCount }: api.TaskCard) =>
+  status === 'backlog' || (status === 'ready' && runCount === 0);
 
 /** Shows the tasks that nobody has started and that are not in a sprint. */
 export function BacklogPage() {

@@ -75,6 +75,9 @@ export function ConnectRepository({ projectId }: { projectId: string }) {
       <FormControl>
         <Checkbox checked={fields.isDocsRepo} onChange={(event) => set({ isDocsRepo: event.target.checked })} />
         <FormControl.Label>Use for documentation</FormControl.Label>
+        <FormControl.Caption>
+          The requirements of a plan are proposed there as a document, once its sprint is created.
+        </FormControl.Caption>
       </FormControl>
       <div>
         <Button type="submit" variant="primary" loading={connect.isPending}>

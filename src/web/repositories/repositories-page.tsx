@@ -6,7 +6,7 @@ import * as api from '../api.ts';
 import { QueryResult } from '../display/query-result.tsx';
 import { EmptyState } from '../display/sections.tsx';
 import { useMay } from '../forms/may.tsx';
-import { notifyError } from '../frame/notices.tsx';
+import { notify, notifyError } from '../frame/notices.tsx';
 import { usePageTitle } from '../frame/page-header.tsx';
 import { serviceInfo } from '../frame/service-info.ts';
 import { lazyPart } from '../live/load-part.ts';
@@ -152,7 +152,19 @@ function useEdit({ id, projectId, name, isPrimary, isDocsRepo }: api.RepositoryE
     ...(isPrimary ? [] : [{ name: 'Make primary', onSelect: () => update.mutate({ isPrimary: true }) }]),
     {
       name: isDocsRepo ? 'Stop using for documentation' : 'Use for documentation',
-      onSelect: () => update.mutate({ isDocsRepo: !isDocsRepo }),
+      onSelect: () =>
+        update.mutate(
+          { isDocsRepo: !isDocsRepo },
+          {
+            onSuccess: () =>
+              notify(
+                isDocsRepo
+                  ? `Requirements of plans are no longer proposed in ${name}.`
+                  : `Requirements of plans are proposed in ${name} when their sprint is created.`,
+                'success',
+              ),
+          },
+        ),
     },
     { name: 'Disconnect', isDanger: true, onSelect: () => void disconnect() },
   ];

@@ -56,7 +56,11 @@ function SessionRow({ session, hasProject }: { session: Session; hasProject: boo
             <Doing activity={session.activity} />
           </div>
         )}
-        {session.failure !== null && <div className="muted small clipped">{session.failure}</div>}
+        {session.failure !== null && (
+          <div className="muted small clipped" title={session.failure}>
+            {session.failure}
+          </div>
+        )}
       </td>
       {hasProject && (
         <td>

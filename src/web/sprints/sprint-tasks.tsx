@@ -1,7 +1,7 @@
 import { XIcon } from '@primer/octicons-react';
 import { Button, Flash, IconButton } from '@primer/react';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
-import { useState } from 'react';
+import { useRef, useState } from 'react';
 import { Link } from 'react-router';
 import * as api from '../api.ts';
 import { plural } from '../display/formats.ts';
@@ -83,9 +83,17 @@ function oldestFirst(a: api.TaskCard, b: api.TaskCard): number {
   return Date.parse(a.createdAt) - Date.parse(b.createdAt) || (a.id < b.id ? -1 : 1);
 }
 
+/** Moves the focus from a row that is about to disappear to the same button of the next row, or of the one before. */
+function focusNextRow(button: HTMLElement | null): void {
+  const row = button?.closest('li');
+  if (!row?.contains(document.activeElement)) return;
+  (row.nextElementSibling ?? row.previousElementSibling)?.querySelector('button')?.focus();
+}
+
 /** Moves a task back to the backlog. Its run, if any, continues. */
 function RemoveFromSprint({ sprintId, task }: { sprintId: string; task: api.TaskCard }) {
   const client = useQueryClient();
+  const button = useRef<HTMLButtonElement>(null);
   const putBack = useMutation({
     mutationFn: () => api.addSprintTasks(sprintId, { taskIds: [task.id] }),
     onSuccess: (added) => added.map((each) => putTask(client, each)),
@@ -94,13 +102,16 @@ function RemoveFromSprint({ sprintId, task }: { sprintId: string; task: api.Task
   const remove = useMutation({
     mutationFn: () => api.removeSprintTask(sprintId, task.id),
     onSuccess: async () => {
-      putTask(client, await api.getTask(task.id));
+      const removed = await api.getTask(task.id);
+      focusNextRow(button.current);
+      putTask(client, removed);
       notify(`Removed from the sprint: ${task.title}`, 'success', { name: 'Undo', act: () => putBack.mutate() });
     },
     onError: notifyError,
   });
   return (
     <IconButton
+      ref={button}
       icon={XIcon}
       size="small"
       variant="invisible"

@@ -2,7 +2,7 @@ import { type ConfirmationDialogProps, useConfirm } from '@primer/react';
 import { type QueryClient, useMutation, useQueryClient } from '@tanstack/react-query';
 import { type ReactNode, Suspense, useState } from 'react';
 import * as api from '../api.ts';
-import { notifyError } from '../frame/notices.tsx';
+import { notify, notifyError } from '../frame/notices.tsx';
 import { lazyPart } from '../live/load-part.ts';
 import { putStatus, putTask } from '../live/put-task.ts';
 import { otherWork } from '../live/queries.ts';
@@ -129,8 +129,9 @@ function useTaskAction() {
       // A merge takes a while and GitHub may refuse it, so the task keeps its status until the service replies.
       if (action !== 'merge') putStatus(client, task, expectedStatus[action]);
     },
-    onSuccess: (task) => {
+    onSuccess: (task, { action }) => {
       putTask(client, task);
+      if (action === 'revise') notify(`Requested changes: ${task.title}`, 'success');
       for (const part of ['runs', 'timeline']) void client.invalidateQueries({ queryKey: [part, task.id] });
     },
     onError: async (error, { task }) => {

@@ -49,7 +49,7 @@ function Pull({ pull }: { pull: PullRequestReadiness }) {
           {mergeable !== null && ` · ${mergeable ? 'No conflicts' : 'Conflicts'}`}
           {reviews !== null && ` · ${reviewText(reviews)}`}
           {error === null && checks === null && ' · Checks cannot be read'}
-          {checks?.length === 0 && ' · No checks on GitHub'}
+          {checks?.length === 0 && ' · No other checks on GitHub'}
         </span>
       </p>
       {checks !== null && checks.length > 0 && <Checks checks={checks} />}

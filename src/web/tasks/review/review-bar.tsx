@@ -3,6 +3,7 @@ import { type ReactNode, useState } from 'react';
 import * as api from '../../api.ts';
 import { plural } from '../../display/formats.ts';
 import { useMay } from '../../forms/may.tsx';
+import { notify } from '../../frame/notices.tsx';
 import { useSteering } from '../actions/use-steering.ts';
 import { CommentText } from './line-comments.tsx';
 import { RequestChangesDialog } from './request-changes-dialog.tsx';
@@ -60,7 +61,13 @@ export function ReviewBar(props: {
       {isAsking && (
         <RequestChangesDialog
           task={task}
-          onSubmit={(request) => mutateAsync((id) => api.reviseTask(id, request))}
+          onSubmit={(request) =>
+            mutateAsync(async (id) => {
+              const changed = await api.reviseTask(id, request);
+              notify(`Requested changes: ${task.title}`, 'success');
+              return changed;
+            })
+          }
           onClose={() => setAsking(false)}
         />
       )}
