@@ -47,7 +47,7 @@ inBrowser('editing a sprint does not overwrite changes by others', async () => {
   await button('Edit').click();
   await dialog.getByLabel('Last day').fill('2020-01-01');
   await dialog.getByRole('button', { name: 'Save changes' }).click();
-  await dialog.getByText(/^Last day must not be before first day/).waitFor();
+  await dialog.getByText(/^Last day must not be before the first day, \d{4}-\d\d-\d\d/).waitFor();
   expect(await dialog.getByLabel('Goal').inputValue()).toBe('Finish');
   complaints.length = 0;
 });

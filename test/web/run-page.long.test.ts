@@ -186,6 +186,9 @@ inBrowser(
     const [notice, controls] = [await notices.boundingBox(), await steering.boundingBox()];
     expect((notice?.y ?? 0) + (notice?.height ?? 0)).toBeLessThan(controls?.y ?? 0);
     await page.setViewportSize({ width: 1280, height: 800 });
+    // Nor does it elsewhere.
+    const [wide, below] = [await notices.boundingBox(), await steering.boundingBox()];
+    expect((wide?.y ?? 0) + (wide?.height ?? 0)).toBeLessThan(below?.y ?? 0);
     await log().getByText('mona said: Use tabs.').waitFor();
     // The field has the focus, because the button that had it is disabled now.
     await page.getByLabel('Message the agent').and(page.locator(':focus')).waitFor();
