@@ -80,6 +80,14 @@ async function isSound(name: string): Promise<void> {
   expect(seen).toEqual({ violations: [], tooWide: [], alive: [] });
 }
 
+inBrowser('a finger hits the button of a line', async () => {
+  const touch = await page.context().newCDPSession(page);
+  await touch.send('Emulation.setTouchEmulationEnabled', { enabled: true });
+  await go('?tab=diff');
+  expect((await button('Comment on line 2', file('a.txt')).boundingBox())?.height).toBeGreaterThanOrEqual(24);
+  await touch.send('Emulation.setTouchEmulationEnabled', { enabled: false });
+});
+
 inBrowser('comments on lines survive a reload and are sent as one request for changes', async () => {
   await go('?tab=diff');
   await comment('a.txt', 2, 'Call it deux.');
