@@ -165,6 +165,9 @@ function healthOf(app: App, isReady: () => Promise<Readiness>): () => Promise<st
   };
 }
 
+/** Connections that wait in the kernel until Node accepts them, one in each turn of its event loop. It refuses those beyond for a second. */
+const backlog = 4096;
+
 /** Returns all that is served beside the API and the webhooks. */
 export function pagesOf(app: App): RequestHandler[] {
   return [
@@ -186,7 +189,7 @@ async function listen(app: App, isReady: () => Promise<Readiness>): Promise<Serv
   const server = httpServer(createServer(app, routes, { pages: pagesOf(app), webhooks, isReady }), limits);
   return new Promise((resolve, reject) => {
     server.once('error', (error) => reject(explained(error, HOST, PORT)));
-    server.listen(PORT, HOST, () => {
+    server.listen({ port: PORT, host: HOST, backlog }, () => {
       const { port } = server.address() as { port: number };
       app.log.info(`listening on http://${HOST}:${port}`);
       if (setup !== undefined) announceSetup(app, setup);
