@@ -10,7 +10,7 @@ import {
 import type { Socket } from 'node:net';
 import { pipeline } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { FairReads } from '../host/fair-turns.ts';
+import { readsOfStrangers } from '../host/fair-turns.ts';
 import { bodyOf, EndlessPreface, TooManyChunks, whenUnanswered } from '../host/strangers.ts';
 import {
   authorizationFor,
@@ -159,11 +159,11 @@ export function proxyServer(gate: Gate, connect: Connect, given: Partial<typeof 
   let forwarded = 0;
   const closeForAWhile = closer(server, sockets, limits);
   const countPiece = tooMany(limits.pieces, closeForAWhile);
-  const exchange = { gate, agentOf: agents.find, reads: new FairReads(), closeForAWhile };
+  const exchange = { gate, agentOf: agents.find, lane: server, closeForAWhile };
 
   server.on('connection', (socket: Socket) => {
     sockets.add(socket);
-    exchange.reads.watchClient(socket, 'clients');
+    readsOfStrangers.watchClient(socket, server);
     // Each pipelined request adds listeners. Without a higher limit, Node warns of a leak.
     socket.setMaxListeners(2 * limits.pipelined);
     socket.on('error', () => {}).once('close', () => sockets.delete(socket));
@@ -244,7 +244,8 @@ const ofConnection = [
 interface Exchange {
   gate: Gate;
   agentOf: (way: Way) => Agent;
-  reads: FairReads;
+  /** Stands for the run in fair turns. */
+  lane: object;
   closeForAWhile: () => void;
 }
 
@@ -254,7 +255,7 @@ interface Exchange {
  */
 async function forward(
   { req, res, target }: { req: IncomingMessage; res: ServerResponse; target: Target & { path: string } },
-  { gate, agentOf, reads, closeForAWhile }: Exchange,
+  { gate, agentOf, lane, closeForAWhile }: Exchange,
 ): Promise<void> {
   const verdict = await gate.admit(target);
   if ('says' in verdict) return deny(res, verdict);
@@ -274,7 +275,7 @@ async function forward(
     gate.refuse(target, `${message}, so all connections of the run were closed for a while`);
     closeForAWhile();
   };
-  sent.once('socket', (socket) => reads.watch(socket, 'hosts'));
+  sent.once('socket', (socket) => readsOfStrangers.watch(socket, lane));
   sent.once('timeout', () => sent.destroy(new Error(`no answer within ${silenceMs / 1000} s`)));
   sent.once('response', (answer) => {
     try {

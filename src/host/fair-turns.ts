@@ -3,15 +3,18 @@ import type { Duplex } from 'node:stream';
 
 type Work = () => void;
 
+/** Whose work it is: an address, or whatever stands for somebody. */
+type Lane = string | object;
+
 /** Queues that are served round-robin. */
 class Lanes {
-  readonly #lanes = new Map<string, Work[]>();
+  readonly #lanes = new Map<Lane, Work[]>();
 
   isEmpty(): boolean {
     return this.#lanes.size === 0;
   }
 
-  add(lane: string, work: Work): void {
+  add(lane: Lane, work: Work): void {
     const waiting = this.#lanes.get(lane);
     if (waiting === undefined) this.#lanes.set(lane, [work]);
     else waiting.push(work);
@@ -48,7 +51,7 @@ export class FairTurns {
   #arrivedAt = Number.NEGATIVE_INFINITY;
 
   /** Queues `work` in a lane, behind that lane's earlier work of the same urgency. */
-  add(lane: string, work: Work, isUrgent = false): void {
+  add(lane: Lane, work: Work, isUrgent = false): void {
     (isUrgent ? this.#urgent : this.#usual).add(lane, work);
     this.#schedule();
   }
@@ -117,13 +120,13 @@ export class FairReads {
    * Lets what arrives on a connection wait when this turn has taken long, behind what waits in the same lane. It must be read by
    * listeners of `data` or pipes: those of `readable` would get it twice.
    */
-  watch(socket: Duplex & { [watched]?: true }, lane: string): void {
+  watch(socket: Duplex & { [watched]?: true }, lane: Lane): void {
     if (socket[watched]) return;
     socket[watched] = true;
     const emit: EventEmitter['emit'] = socket.emit.bind(socket);
     const pause = socket.pause.bind(socket);
     const resume = socket.resume.bind(socket);
-    let [isWaiting, isPaused, isServed, isResumed] = [false, false, false, false];
+    let [isWaiting, isPaused, isServed] = [false, false, false];
     let bytes = portion.first;
     const pass = (chunk: Buffer) => {
       const took = this.#timed(() => emit('data', chunk));
@@ -132,7 +135,7 @@ export class FairReads {
       return true;
     };
     // After a `CONNECT`, Node leaves a connection to whoever listens next.
-    const isLeft = () => socket.readableFlowing === null && !isResumed;
+    const isLeft = () => socket.readableFlowing === null;
     const serve = () => {
       // Whoever paused it resumes it.
       isWaiting = !socket.destroyed && !isPaused && !isLeft();
@@ -151,8 +154,7 @@ export class FairReads {
       },
       resume: () => {
         isPaused = false;
-        isResumed = isWaiting;
-        return isWaiting ? socket : resume();
+        return isWaiting && !isLeft() ? socket : resume();
       },
       emit: (event: string, ...values: unknown[]) => {
         if (event !== 'data') return emit(event, ...values);
@@ -164,7 +166,7 @@ export class FairReads {
           pause();
           socket.unshift(chunk.subarray(size));
           if (!isWaiting) this.#turns.add(lane, serve);
-          [isWaiting, isResumed] = [true, false];
+          isWaiting = true;
         }
         return size === 0 || pass(chunk.subarray(0, size));
       },
@@ -172,7 +174,7 @@ export class FairReads {
   }
 
   /** Like `watch`, for a connection that a server of Node has just got. Node's parser reads it itself until somebody listens. */
-  watchClient(socket: Duplex, lane: string): void {
+  watchClient(socket: Duplex, lane: Lane): void {
     const listen = () => {};
     socket.on('data', listen).off('data', listen);
     this.watch(socket, lane);
@@ -197,3 +199,6 @@ export class FairReads {
     return performance.now() - from;
   }
 }
+
+/** For what commands and the servers that people name send, in the whole process: it has one event loop. */
+export const readsOfStrangers = new FairReads();

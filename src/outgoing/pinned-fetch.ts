@@ -3,7 +3,7 @@ import { type RequestOptions, request as requestHttps } from 'node:https';
 import type { LookupFunction } from 'node:net';
 import { Readable } from 'node:stream';
 import { AnswerRefused } from '../errors.ts';
-import { FairReads } from '../host/fair-turns.ts';
+import { readsOfStrangers } from '../host/fair-turns.ts';
 import { type NextHop, noProxies, type Proxies } from '../host/proxies.ts';
 import { bodyOf, ciphers, TooManyChunks, whenUnanswered } from '../host/strangers.ts';
 import { agentThrough, explained, refusedByProxy } from '../host/through-proxy.ts';
@@ -27,12 +27,11 @@ export function pinnedFetch(addressOf: AddressOf): typeof fetch {
 }
 
 function fetchFrom(addressOf: AddressOf, isTrusted: boolean): typeof fetch {
-  const reads = isTrusted ? undefined : new FairReads();
   return async (input, init = {}) => {
     const url = new URL(input instanceof Request ? input.url : input);
     const signal = init.signal ?? undefined;
     const route = await orAborted(addressOf(url), signal);
-    const answer = responseOf(await send(url, init, { route, signal, reads }), isTrusted);
+    const answer = responseOf(await send(url, init, { route, signal, isTrusted }), isTrusted);
     // Octokit takes the next page from the address of an answer, which that of a new `Response` lacks.
     return Object.defineProperty(answer, 'url', { value: url.href });
   };
@@ -50,9 +49,9 @@ export function patientFetch(proxies: Proxies = noProxies): typeof fetch {
 }
 
 /** How a request is sent along a route. */
-function optionsFor(url: URL, { route, reads }: Sending): RequestOptions {
+function optionsFor(url: URL, { route, isTrusted }: Sending): RequestOptions {
   if (route !== undefined && 'proxy' in route) return { agent: agentThrough(route.proxy, url.protocol) };
-  if (reads === undefined) return {};
+  if (isTrusted) return {};
   // Otherwise a connection of an earlier request could be used, which may lead to another address.
   if (url.protocol !== 'https:') return { agent: false, ...(route === undefined ? {} : { lookup: pinnedTo(route) }) };
   const host = url.hostname.replace(/^\[|\]$/g, '');
@@ -64,12 +63,12 @@ function optionsFor(url: URL, { route, reads }: Sending): RequestOptions {
 interface Sending {
   route: Route;
   signal: AbortSignal | undefined;
-  /** Undefined for hosts that the operator has chosen. */
-  reads: FairReads | undefined;
+  /** Whether the operator has chosen the host. */
+  isTrusted: boolean;
 }
 
 function send(url: URL, init: RequestInit, sending: Sending): Promise<IncomingMessage> {
-  const { route, signal, reads } = sending;
+  const { route, signal, isTrusted } = sending;
   const options: RequestOptions = {
     method: init.method ?? 'GET',
     headers: Object.fromEntries(new Headers(init.headers)),
@@ -99,7 +98,7 @@ function send(url: URL, init: RequestInit, sending: Sending): Promise<IncomingMe
     // Errors after the response arrive through its body.
     sent.on('error', (error) => reject(proxy === undefined ? error : explained(error, proxy, url.host)));
     whenUnanswered(sent, reject);
-    sent.once('socket', (socket) => reads?.watch(socket, url.host));
+    if (!isTrusted) sent.once('socket', (socket) => readsOfStrangers.watch(socket, url.host));
     const { body } = init;
     sent.end(typeof body === 'string' || body instanceof Uint8Array ? body : undefined);
   });

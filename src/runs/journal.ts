@@ -236,20 +236,29 @@ export const signedPrefix = 'signed ';
 
 /**
  * Returns whether a commit is one that a run was about to push, or that GitHub has made for it, even if the run was cancelled
- * then. Everybody with write permission can put a commit on any branch, so the run may be for any task of any project unless one
- * is given.
+ * then. Everybody with write permission can put a commit on any branch, so the run may be for any task unless one is given.
  */
-export async function isCommitOfRun(
-  em: EntityManager,
-  commit: string,
-  { taskId, projectId }: { taskId?: string; projectId?: string } = {},
-): Promise<boolean> {
+export async function isCommitOfRun(em: EntityManager, commit: string, taskId?: string): Promise<boolean> {
   // The index knows these names only as they are written here.
   const rows: unknown[] = await em.query(
     `select 1 from run_steps s join runs r on r.id = s.run_id
      where (starts_with(s.name, 'pushing') or starts_with(s.name, 'signed ')) and s.data ->> 'commit' = $1
-       and ($2::text is null or r.task_id = $2) and ($3::text is null or r.project_id = $3) limit 1`,
-    [commit, taskId ?? null, projectId ?? null],
+       and ($2::text is null or r.task_id = $2) limit 1`,
+    [commit, taskId ?? null],
+  );
+  return rows.length > 0;
+}
+
+/**
+ * Returns whether a commit is one that a run was about to push for a task that has no pull request in the repository yet. The pull
+ * request of such a task may be told by an event before the run has stored it.
+ */
+export async function isCommitWithoutPull(em: EntityManager, commit: string, repositoryId: string): Promise<boolean> {
+  const rows: unknown[] = await em.query(
+    `select 1 from run_steps s join runs r on r.id = s.run_id join repositories o on o.project_id = r.project_id
+     where (starts_with(s.name, 'pushing') or starts_with(s.name, 'signed ')) and s.data ->> 'commit' = $1 and o.id = $2
+       and not exists (select from pull_requests p where p.task_id = r.task_id and p.repository_id = o.id) limit 1`,
+    [commit, repositoryId],
   );
   return rows.length > 0;
 }

@@ -311,7 +311,7 @@ async function commitsFrom(
     if (commit === undefined) break;
     const isOfBot = bot !== undefined && isAddressOf(bot, commit.author.email);
     const isOurs = isOfBot || (await isCommitOfRun(em, sha));
-    const by = !isOurs ? 'person' : (await isCommitOfRun(em, sha, { taskId })) ? 'own task' : 'service';
+    const by = !isOurs ? 'person' : (await isCommitOfRun(em, sha, taskId)) ? 'own task' : 'service';
     const isMerge = commit.parents.length > 1;
     found.push({ sha, by, isMerge });
     if (by === 'person' || sha === unreadySha || (unreadySha === null && !isMerge)) break;

@@ -5,6 +5,7 @@ import { fenced, plain } from '../../domain/text/sanitize.ts';
 import { AppError } from '../../errors.ts';
 import { upsertUser } from '../../projects/store.ts';
 import { asWriter, unlessMissing } from '../../repositories/permission.ts';
+import { mayStoreTexts } from '../../repositories/rights.ts';
 import { type Said, voicesOf } from '../../repositories/voices.ts';
 import { reviseTask } from '../../runs/operations.ts';
 import { answerList, wordsOf } from '../../runs/review/request-changes.ts';
@@ -62,13 +63,18 @@ export interface AskedRevision {
   also(em: EntityManager): Promise<void>;
 }
 
-/** Returns the request for what a review says: the whole and each of its comments. Each review has one cause. */
+/**
+ * Returns the request for what a review says: the whole and each of its comments. Each review has one cause.
+ * @throws Refused when the project may no longer store what people write in the repository
+ */
 export async function reviewRevision(
   app: App,
   { octokit, name }: Pick<Place, 'octokit' | 'name'>,
   pull: PullOfTask,
   { review, reviewer, userId }: AskedReview,
 ): Promise<AskedRevision> {
+  if (!(await mayStoreTexts(app, pull.repositoryId)))
+    throw new Refused('Whoever created the project can no longer read the repository.');
   // The comments of a review alone would come without their lines.
   const { threads, ids } = await keepComments(app, { octokit, name }, pull);
   const comments = threads.flatMap((thread) => thread.comments.filter((c) => c.pull_request_review_id === review.id));

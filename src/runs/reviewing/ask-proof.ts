@@ -11,7 +11,7 @@ import type { RepositorySettings } from '../../repositories/settings/schema.ts';
 import { mentionsInSettings } from '../../repositories/settings/settings-on-github.ts';
 import { moveTask, queueMirror } from '../../tasks/move.ts';
 import { setTaskFields } from '../../tasks/store.ts';
-import { isCommitOfRun } from '../journal.ts';
+import { isCommitOfRun, isCommitWithoutPull } from '../journal.ts';
 import { findLiveRun, insertRun, lockRun } from '../store.ts';
 import { cancelLive, insertHidden, maxBody, mayWrite, settingsFor } from './ask.ts';
 import { askAgain, leaveToPeople, outdateProof } from './outdated-proofs.ts';
@@ -155,18 +155,15 @@ async function releaseUnwanted(app: App, { repository, number }: AskingForProof,
 /**
  * Whether a pull request is that of a task, and a run of the task made its head. What a person pushes to its branch is proved,
  * and so is a commit that GitHub made there: anybody can name the service as the author of a commit. The event of a pull request
- * that a run has just opened may arrive before the run has stored it. One of a task of another project counts as that of a person.
+ * that a run has just opened may arrive before the run has stored it. One of a task of another project counts as that of
+ * a person, and so does one of the service whose commit is that of a task with a pull request of its own: a writer has pushed it there.
  */
-async function isOwn(
-  app: App,
-  { id, projectId }: RepositoryRow,
-  { number, head, user }: ReadPull['pull'],
-): Promise<boolean> {
+async function isOwn(app: App, { id }: RepositoryRow, { number, head, user }: ReadPull['pull']): Promise<boolean> {
   const em = app.db.manager;
   const taskId = await findTaskOfPull(em, id, number);
-  if (taskId !== undefined) return isCommitOfRun(em, head.sha, { taskId });
+  if (taskId !== undefined) return isCommitOfRun(em, head.sha, taskId);
   const bot = await app.github?.bot();
-  return bot !== undefined && Number(user?.id) === bot.id && (await isCommitOfRun(em, head.sha, { projectId }));
+  return bot !== undefined && Number(user?.id) === bot.id && (await isCommitWithoutPull(em, head.sha, id));
 }
 
 /**

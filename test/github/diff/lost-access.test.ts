@@ -1,6 +1,7 @@
 import { type Place, placeOfRepository } from '../../../src/github/app/place.ts';
 import { keepComments, keepOneComment } from '../../../src/github/diff/keep-comments.ts';
 import { observeIssue } from '../../../src/github/follow/issues.ts';
+import { takeReview } from '../../../src/github/follow/reviews.ts';
 import { openAcme } from '../../support/stand-ins/acme.ts';
 import { around, barred, shown, writers } from '../../support/stand-ins/named-github.ts';
 
@@ -71,4 +72,38 @@ test('a project of an installation gets them, whoever of its members lost access
   const hear = await inProjectOf(null);
   barred.add('300 1');
   expect(await hear('SAID', 1)).toEqual([true, true]);
+});
+
+test.each([
+  true,
+  false,
+])('a review that asks for changes is taken up only while the person can read it (%s)', async (canRead) => {
+  const { em, own, task, ids, projectId } = await acme.twoPeople();
+  await em.query('update projects set created_by = $2 where id = $1', [projectId, ids.bob]);
+  const id = await task('ada');
+  await em.query(`update tasks set status = 'in_review' where id = $1`, [id]);
+  await em.query(
+    `insert into pull_requests (task_id, repository_id, number, url, status, head_branch, head_sha)
+     values ($1, $2, $3, 'u', 'open', 'agent/x', 'none')`,
+    [id, own.id, number],
+  );
+  if (!canRead) {
+    writers.delete('300 1');
+    barred.add('300 1');
+  }
+  const said = { user: shown(400, 'ada'), submitted_at: '2026-01-01T00:00:00Z' };
+  around.pages[`/pulls/${number}/reviews/5`] = {
+    ...said,
+    id: 5,
+    node_id: 'R_5',
+    state: 'CHANGES_REQUESTED',
+    body: 'SAID',
+  };
+  around.pages[`/pulls/${number}/comments`] = [];
+  around.nodes = [{ id: 'R_5', lastEditedAt: null, editor: null }];
+  const { app } = acme.service;
+  const place = (await placeOfRepository(app, own.id)) as Place;
+  await takeReview(app, place, { taskId: id, repositoryId: own.id, number }, 5);
+  const runs = await em.query('select instructions from runs where task_id = $1', [id]);
+  expect(JSON.stringify(runs).includes('SAID')).toBe(canRead);
 });

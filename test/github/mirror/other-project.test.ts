@@ -68,3 +68,26 @@ test.each(['own', 'other'] as const)('the branch of a task of %s project belongs
   await isStored();
   expect(await findTaskPullOfBranch(em, own.id, 'topic-7')).toBe(7);
 });
+
+test('a commit of another task, pushed to the branch of such a pull request, is proved there, too', async () => {
+  const { em, own, told, latest, isStored, user } = await ofTaskIn('other');
+  const earlier = 'e'.repeat(40);
+  await isStored();
+  await told('opened', { number: 7, user, sha: earlier });
+  // A task of the repository's own project made the commit, and somebody has closed its pull request.
+  await em.query(
+    `insert into tasks (id, project_id, title, status, repository_id) values ('task_5', $1, 't', 'in_review', $2)`,
+    [own.projectId, own.id],
+  );
+  await em.query(`update runs set project_id = $1, task_id = 'task_5' where id = 'run_7'`, [own.projectId]);
+  await em.query(
+    `insert into pull_requests (task_id, repository_id, number, url, status, head_branch, head_sha)
+     values ('task_5', $1, 5, 'https://github.com/acme/app/pull/5', 'closed', 'topic-5', $2)`,
+    [own.id, head],
+  );
+  around.pages['/pulls/7/comments'] = [];
+  for (const sha of [head, earlier])
+    around.pages[`/git/commits/${sha}`] = { sha, author: { email: 'x@example.com' }, parents: [] };
+  await told('synchronize', { number: 7, user });
+  expect(latest()).toBe('queued: Waits for its turn');
+});
