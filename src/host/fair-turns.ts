@@ -6,18 +6,42 @@ type Work = () => void;
 /** Whose work it is: an address, or whatever stands for somebody. */
 type Lane = string | object;
 
+/** A queue. An array alone would move all that follows each time. */
+class Queue {
+  #work: Work[] = [];
+  #next = 0;
+
+  add(work: Work): void {
+    this.#work.push(work);
+  }
+
+  take(): Work | undefined {
+    const work = this.#work[this.#next];
+    this.#next += 1;
+    if (this.#next > 1000 && this.#next > this.#work.length / 2) {
+      this.#work = this.#work.slice(this.#next);
+      this.#next = 0;
+    }
+    return work;
+  }
+
+  isEmpty(): boolean {
+    return this.#next >= this.#work.length;
+  }
+}
+
 /** Queues that are served round-robin. */
 class Lanes {
-  readonly #lanes = new Map<Lane, Work[]>();
+  readonly #lanes = new Map<Lane, Queue>();
 
   isEmpty(): boolean {
     return this.#lanes.size === 0;
   }
 
   add(lane: Lane, work: Work): void {
-    const waiting = this.#lanes.get(lane);
-    if (waiting === undefined) this.#lanes.set(lane, [work]);
-    else waiting.push(work);
+    const waiting = this.#lanes.get(lane) ?? new Queue();
+    this.#lanes.set(lane, waiting);
+    waiting.add(work);
   }
 
   /** Runs the first callback of the first queue and moves that queue to the end. */
@@ -25,15 +49,15 @@ class Lanes {
     const [next] = this.#lanes;
     if (next === undefined) return;
     const [lane, waiting] = next;
-    const work = waiting.shift();
+    const work = waiting.take();
     this.#lanes.delete(lane);
-    if (waiting.length > 0) this.#lanes.set(lane, waiting);
+    if (!waiting.isEmpty()) this.#lanes.set(lane, waiting);
     work?.();
   }
 }
 
-/** How long to handle requests before yielding to the event loop, which then accepts connections. */
-const sliceMs = 5;
+/** How long to handle requests before yielding to the event loop, which then accepts connections; and while these arrive. */
+const sliceMs = { usual: 5, arriving: 1 };
 
 /** For this time after a connection arrived, more are expected. */
 const arrivingMs = 20;
@@ -57,8 +81,8 @@ export class FairTurns {
   }
 
   /**
-   * Notes that a connection arrived. The next slices are then as short as possible, because each iteration of the event
-   * loop accepts only one connection.
+   * Notes that a connection arrived. The next slices are then short, because each iteration of the event loop accepts only one
+   * connection. They are long enough for what many connections left behind that were closed since.
    */
   noteArrival(): void {
     this.#arrivedAt = performance.now();
@@ -79,7 +103,7 @@ export class FairTurns {
   }
 
   #slice(): void {
-    const endsAt = performance.now() + (this.isArriving() ? 0 : sliceMs);
+    const endsAt = performance.now() + (this.isArriving() ? sliceMs.arriving : sliceMs.usual);
     do {
       this.#urgent.runNext();
       this.#usual.runNext();

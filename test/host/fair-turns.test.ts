@@ -24,6 +24,17 @@ describe('fair turns', () => {
   });
 });
 
+test('work that costs nothing does not pile up while connections arrive', async () => {
+  const turns = new FairTurns();
+  let left = 100_000;
+  for (let i = 0; i < left; i++) turns.add('hostile', () => (left -= 1));
+  for (let turn = 0; left > 0; turn++) {
+    turns.noteArrival();
+    expect(turn).toBeLessThan(1000);
+    await nextTurn();
+  }
+});
+
 /** Spends processor time, as a parser does. */
 const work = (ms: number) => {
   const endsAt = performance.now() + ms;
