@@ -8,7 +8,7 @@ import { QueryResult } from '../display/query-result.tsx';
 import { EmptyState } from '../display/sections.tsx';
 import { TimeAgo } from '../display/times.tsx';
 import { submitOnce } from '../forms/submit.ts';
-import { notifyError } from '../frame/notices.tsx';
+import { copy, notifyError } from '../frame/notices.tsx';
 import { usePageTitle } from '../frame/page-header.tsx';
 import * as queries from '../live/queries.ts';
 import { RowActions, RowLine } from '../rows/row-actions.tsx';
@@ -57,7 +57,7 @@ function CreatedToken({ token: { name, token } }: { token: api.NewApiToken }) {
       <code className="wrap" data-testid="token">
         {token}
       </code>{' '}
-      <Button size="small" onClick={() => void navigator.clipboard.writeText(token).catch(notifyError)}>
+      <Button size="small" onClick={() => copy(token, 'Token')}>
         Copy
       </Button>
     </Flash>
@@ -144,7 +144,9 @@ function TokenItem({ token, onRevoked }: { token: api.ApiToken; onRevoked(id: st
         actions={
           <RowActions
             of={name}
-            actions={[{ name: 'Revoke', isDanger: true, onSelect: () => void confirmAndRevoke() }]}
+            actions={[
+              { name: 'Revoke', label: `Revoke ${name}`, isDanger: true, onSelect: () => void confirmAndRevoke() },
+            ]}
           />
         }
       >

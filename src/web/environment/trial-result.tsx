@@ -6,7 +6,7 @@ import { revealHidden, terminalText } from '../display/hidden-characters.ts';
 import { sentenceCase } from '../display/names.ts';
 import { FactList, Section } from '../display/sections.tsx';
 import { TimeAgo } from '../display/times.tsx';
-import { notify, notifyError } from '../frame/notices.tsx';
+import { copy } from '../frame/notices.tsx';
 import { outcomeOf, verdictOf } from './trial-texts.ts';
 
 const statusVariants = { running: 'attention', ready: 'success', failed: 'danger' } as const;
@@ -134,8 +134,6 @@ function variantOf(exitCode: number | null, isRunning: boolean) {
 function DraftedSettings({ trial }: { trial: EnvironmentTrial }) {
   const { draft } = trial;
   if (draft === null) return null;
-  const copy = () =>
-    navigator.clipboard.writeText(draft).then(() => notify('Draft copied to the clipboard', 'success'), notifyError);
   return (
     <Section title="Draft of .deckhand.yml">
       <div className="stack">
@@ -145,7 +143,7 @@ function DraftedSettings({ trial }: { trial: EnvironmentTrial }) {
         </p>
         <TextBox text={draft} label="Draft" />
         <div>
-          <Button onClick={() => void copy()}>Copy draft</Button>
+          <Button onClick={() => copy(draft, 'Draft')}>Copy draft</Button>
         </div>
       </div>
     </Section>

@@ -24,6 +24,11 @@ export function notify(text: string, variant: Notice['variant'] = 'default', act
   if (variant !== 'danger') setTimeout(() => dismiss(id), shownMs);
 }
 
+/** Copies a text, and says so. */
+export function copy(text: string, what: string): void {
+  navigator.clipboard.writeText(text).then(() => notify(`${what} copied to the clipboard`, 'success'), notifyError);
+}
+
 /** Shows why an action failed. An error of the connection disappears when the connection is back. */
 export const notifyError = (error: unknown): void => notifyFormError(error, {});
 

@@ -4,6 +4,7 @@ import { useQuery } from '@tanstack/react-query';
 import { type KeyboardEvent, useEffect, useRef, useState } from 'react';
 import { useNavigate, useParams } from 'react-router';
 import { plural } from '../display/formats.ts';
+import { useMay } from '../forms/may.tsx';
 import { isPressed } from '../keys/shortcuts.ts';
 import * as queries from '../live/queries.ts';
 import { actionNames, actionsFor } from '../tasks/actions/task-actions.ts';
@@ -23,7 +24,8 @@ export function PaletteOfPage(props: {
   const { taskId } = useParams();
   const { data: task } = useQuery(queries.taskOfPage(taskId));
   const { select, dialog } = useConfirmedAction();
-  const actions = taskId === undefined || task === undefined ? [] : actionsFor(task);
+  const mayAct = useMay('member');
+  const actions = taskId === undefined || task === undefined || !mayAct ? [] : actionsFor(task);
   const pageItems = actions.map(
     (action): Item => ({
       id: `task action ${action}`,

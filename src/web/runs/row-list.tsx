@@ -171,12 +171,12 @@ function TurnHead(props: { row: Row & { kind: 'turn' }; onRewind: ((turn: number
           <IconButton
             icon={HistoryIcon}
             size="small"
-            aria-label="Rewind to here"
+            aria-label={`Rewind to here, after turn ${turn}`}
             tooltipDirection="w"
             onClick={() => onRewind(turn)}
           />
         ) : (
-          <Button size="small" onClick={() => onRewind(turn)}>
+          <Button size="small" aria-label={`Rewind to here, after turn ${turn}`} onClick={() => onRewind(turn)}>
             Rewind to here
           </Button>
         ))}

@@ -146,7 +146,7 @@ function tokensOf({ inputTokens, cachedInputTokens, outputTokens }: Run): string
 
 /** Lets people write to the agent of an unfinished run, and pause or cancel the run. It stays in view below the log. */
 const Steering = memo(function Steering({ task, isLive }: { task: Task; isLive: boolean }) {
-  const { say, pause, isPending } = useRunControls(task);
+  const { say, pause, isPausing, isPending } = useRunControls(task);
   const { select, isPending: isStopping, dialog } = useConfirmedAction();
   const isBusy = isPending || isStopping;
   return (
@@ -161,8 +161,8 @@ const Steering = memo(function Steering({ task, isLive }: { task: Task; isLive: 
       {isLive && (
         <div className="row wrap-row">
           {task.attention === null && (
-            <Button disabled={isBusy} onClick={pause}>
-              Pause run
+            <Button disabled={isBusy || isPausing} onClick={pause}>
+              {isPausing ? 'Pausing after this turn' : 'Pause run'}
             </Button>
           )}
           <Button variant="danger" disabled={isBusy} onClick={() => void select(task, 'cancel')}>

@@ -192,10 +192,13 @@ interface FormProps {
 
 const fieldsOf = ({ name, url, headers }: api.McpServer) => ({ name, url, header: headers[0]?.name ?? '', value: '' });
 
-/** Returns the header of the form, and those of a server with several, which the form does not show. */
+/**
+ * Returns the header of the form, and those of a server with several, which the form does not show. A value without a name is sent, so
+ * that the service says what is missing.
+ */
 function headersOf({ header, value }: typeof empty, edited: api.McpServer | undefined) {
   const name = header.trim();
-  return [...(name === '' ? [] : [{ name, value }]), ...(edited?.headers.slice(1) ?? [])];
+  return [...(name === '' && value === '' ? [] : [{ name, value }]), ...(edited?.headers.slice(1) ?? [])];
 }
 
 /** Connects to a server first. What it offers, or why it failed, is shown before the server can be added. */

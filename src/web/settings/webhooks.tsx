@@ -8,7 +8,7 @@ import { Section } from '../display/sections.tsx';
 import { TimeAgo } from '../display/times.tsx';
 import { SelectField } from '../forms/select-field.tsx';
 import { submitOnce } from '../forms/submit.ts';
-import { notify, notifyError, notifyFormError } from '../frame/notices.tsx';
+import { copy, notify, notifyError, notifyFormError } from '../frame/notices.tsx';
 import { fieldError, isAboutFields } from '../live/errors.ts';
 import * as queries from '../live/queries.ts';
 import { RowActions, RowLine } from '../rows/row-actions.tsx';
@@ -48,7 +48,7 @@ function CreatedSecret({ webhook: { url, secret } }: { webhook: api.CreatedWebho
     <Flash variant="success">
       <p className="wrap">Webhook to {url} created. Copy its secret now. You will not be able to see it again.</p>
       <code className="wrap">{secret}</code>{' '}
-      <Button size="small" onClick={() => void navigator.clipboard.writeText(secret).catch(notifyError)}>
+      <Button size="small" onClick={() => copy(secret, 'Secret')}>
         Copy
       </Button>
     </Flash>

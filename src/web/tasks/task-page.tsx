@@ -118,7 +118,7 @@ function CurrentRun({ task }: { task: Task }) {
   const { data: [run] = [] } = useQuery({ ...queries.runs(task.id), enabled: isLive });
   const { data: sessions = [] } = useQuery({ ...queries.sessions(task.projectId), enabled: isLive });
   const session = sessions.find(({ id }) => id === run?.id);
-  const { say, pause, isPending } = useRunControls(task);
+  const { say, pause, isPausing, isPending } = useRunControls(task);
   return (
     <section className={isLive ? 'box stack tight page-part' : ''} aria-label="Current run">
       {isLive && run !== undefined && (
@@ -142,8 +142,8 @@ function CurrentRun({ task }: { task: Task }) {
             </p>
             <May>
               {task.attention === null && (
-                <Button size="small" disabled={isPending} onClick={pause}>
-                  Pause run
+                <Button size="small" disabled={isPending || isPausing} onClick={pause}>
+                  {isPausing ? 'Pausing after this turn' : 'Pause run'}
                 </Button>
               )}
             </May>

@@ -89,11 +89,15 @@ export function BulkBar({ board, shown, selection }: Props) {
 function AgentQuestion(props: { count: number; projectId: string; onAnswer(agentId: string): void; onCancel(): void }) {
   const { count, projectId, onAnswer, onCancel } = props;
   const { agents, preselected } = useAgentsToChoose(projectId);
+  const form = useRef<HTMLFormElement>(null);
+  // It appears below the buttons, where nobody looks for it.
+  useEffect(() => form.current?.querySelector('select')?.focus(), []);
   const [chosen, setChosen] = useState<string>();
   const agentId = chosen ?? preselected;
   const label = `${plural(count, 'selected task')} ${count === 1 ? 'has' : 'have'} no agent. Who should do ${count === 1 ? 'it' : 'them'}?`;
   return (
     <form
+      ref={form}
       className="row wrap-row bottom-aligned"
       onSubmit={(event) => {
         event.preventDefault();

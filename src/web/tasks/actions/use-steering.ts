@@ -1,4 +1,5 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useEffect, useState } from 'react';
 import * as api from '../../api.ts';
 import { notify, notifyError } from '../../frame/notices.tsx';
 import { putTask } from '../../live/put-task.ts';
@@ -36,11 +37,20 @@ function readText({ attention }: Pick<api.Task, 'attention'>): string {
   return `The agent reads this when it goes on.${needed === undefined ? '' : ` It still waits for your ${needed}.`}`;
 }
 
-/** Returns what people can do while a run of a task is not finished: write to its agent, and pause the run. */
+/**
+ * Returns what people can do while a run of a task is not finished: write to its agent, and pause the run. `isPausing` is true from
+ * then until the run waits or has ended, because it pauses only after the turn of its agent.
+ */
 export function useRunControls(task: api.Task) {
   const { mutate, mutateAsync, isPending } = useSteering(task);
+  const [isPausing, setPausing] = useState(false);
+  const isWorking = task.status === 'in_progress' && task.attention === null;
+  useEffect(() => {
+    if (!isWorking) setPausing(false);
+  }, [isWorking]);
   return {
     isPending,
+    isPausing,
     /** Rejects when the service refuses, after telling the person why. */
     say: (text: string) =>
       mutateAsync(async (id) => {
@@ -52,7 +62,10 @@ export function useRunControls(task: api.Task) {
     pause: () =>
       mutate(async (id) => {
         const paused = await api.pauseTask(id);
-        if (paused.attention === null) notify("The run pauses after its agent's current turn", 'success');
+        if (paused.attention === null) {
+          setPausing(true);
+          notify("The run pauses after its agent's current turn", 'success');
+        }
         return paused;
       }),
   };

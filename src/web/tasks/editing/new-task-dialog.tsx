@@ -1,6 +1,6 @@
 import { Button, Checkbox, Flash, FormControl, Textarea } from '@primer/react';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
-import { type FormEvent, type KeyboardEvent, useRef, useState } from 'react';
+import { type FormEvent, type KeyboardEvent, useEffect, useRef, useState } from 'react';
 import { useNavigate, useSearchParams } from 'react-router';
 import * as api from '../../api.ts';
 import { plural } from '../../display/formats.ts';
@@ -24,11 +24,14 @@ import { TemplateField } from './template-field.tsx';
 export function NewTaskDialog({ projectId, onClose }: { projectId: string; onClose(): void }) {
   const [searchParams, setSearchParams] = useSearchParams();
   const isList = searchParams.get('new') === 'many';
-  const toggle = () =>
+  const [isChanged, setChanged] = useState(false);
+  const toggle = () => {
+    setChanged(true);
     setSearchParams((params) => {
       params.set('new', isList ? 'one' : 'many');
       return params;
     });
+  };
   return (
     <FormDialog title={isList ? 'New tasks' : 'New task'} onClose={onClose} width="xlarge">
       <div className="stack">
@@ -37,7 +40,13 @@ export function NewTaskDialog({ projectId, onClose }: { projectId: string; onClo
             {isList ? 'Create a single task instead' : 'Paste a list of titles instead'}
           </Button>
         </div>
-        <NewTaskForm key={String(isList)} projectId={projectId} isList={isList} onClose={onClose} />
+        <NewTaskForm
+          key={String(isList)}
+          projectId={projectId}
+          isList={isList}
+          takesFocus={isChanged}
+          onClose={onClose}
+        />
       </div>
     </FormDialog>
   );
@@ -49,10 +58,13 @@ interface FieldsProps {
 }
 
 /** Shows the fields of a new task, or of several. What people write is kept until it is sent or Cancel is pressed. */
-function NewTaskForm(props: { projectId: string; isList: boolean; onClose(): void }) {
-  const { projectId, isList } = props;
+function NewTaskForm(props: { projectId: string; isList: boolean; takesFocus: boolean; onClose(): void }) {
+  const { projectId, isList, takesFocus } = props;
   const firstField = useRef<HTMLDivElement>(null);
   const onMissing = () => firstField.current?.querySelector<HTMLElement>('input, textarea')?.focus();
+  useEffect(() => {
+    if (takesFocus) firstField.current?.querySelector<HTMLElement>('input, textarea')?.focus();
+  }, [takesFocus]);
   const tasks = useNewTasks({ ...props, onMissing });
   const { fields, set, titles, problem, isCreating, isStarting, onSubmit, onStart, onDiscard } = tasks;
   const repositoryId = useRepositoryOf(projectId, fields);
