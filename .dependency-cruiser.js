@@ -28,6 +28,7 @@ const inside = {
   runs: ['review', 'proof', 'waiting', 'continuing'],
   web: [
     'live',
+    'markdown',
     'display',
     'rows',
     'frame',

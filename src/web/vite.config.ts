@@ -11,6 +11,14 @@ const withoutPolyfills: Plugin = {
     id === '\0no-polyfill' ? 'export const isSupported = () => true; export const apply = () => {};' : undefined,
 };
 
+/** In a worker, entities such as `&amp;` come from a table, because the variant for browsers asks the document of a page. */
+const withoutDocument: Plugin = {
+  name: 'without-document',
+  enforce: 'pre',
+  resolveId: (id) => (id === entities ? join(import.meta.dirname, '../../node_modules', id, 'index.js') : undefined),
+};
+const entities = 'decode-named-character-reference';
+
 const primer = '../../node_modules/@primer';
 
 /** Scripts and styles that may use a variable of Primer's themes. */
@@ -34,6 +42,7 @@ function usedVariables(): Set<string> {
 
 export default {
   plugins: [withoutPolyfills],
+  worker: { plugins: () => [withoutDocument] },
   css: {
     postcss: {
       plugins: [

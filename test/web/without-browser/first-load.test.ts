@@ -55,6 +55,12 @@ test.each(['board-page', 'task-page'])('charts, diffs and Markdown are not part 
   for (const each of large) expect(files).not.toContain(each);
 });
 
+test('the worker that parses Markdown is a file of its own, which does not ask the document of a page', () => {
+  const workers = globSync('assets/worker-*.js', { cwd: built });
+  expect(workers).toHaveLength(1);
+  expect(textOf(workers.map((file) => join(built, file)))).not.toContain('document.createElement');
+});
+
 const textOf = (files: string[]) => files.map((file) => readFileSync(file, 'utf8')).join('');
 
 /** The names of variables that a text declares in the way of stylesheets. */
