@@ -17,7 +17,8 @@ function note({ request, response }) {
   const sent = [];
   const push = request.push.bind(request);
   request.push = (chunk, encoding) => {
-    if (chunk !== null) sent.push(chunk);
+    // A copy, because the service frees the memory of what it has read.
+    if (chunk !== null) sent.push(Buffer.from(chunk));
     return push(chunk, encoding);
   };
   const answered = [];
@@ -50,7 +51,8 @@ function noteEvent(request) {
   const sent = [];
   const push = request.push.bind(request);
   request.push = (chunk, encoding) => {
-    if (chunk !== null) sent.push(chunk);
+    // A copy, because the service frees the memory of what it has read.
+    if (chunk !== null) sent.push(Buffer.from(chunk));
     else keep({ event: request.headers['x-github-event'], body: Buffer.concat(sent).toString('utf8') });
     return push(chunk, encoding);
   };
