@@ -55,6 +55,10 @@ test('refusals of unknown verbs and agents and the help share one reply, which i
   expect((await own())[0]?.body).toContain('There is no such command');
   await until('the reaction', async () => reactionsOn(first.id).length === 2);
   expect(reactionsOn(first.id)).toEqual(['eyes', 'confused']);
+  // `fix` is more like it, but works in pull requests only.
+  await comment('mona', number, '/agent fox');
+  await until('the other suggestion', async () => !(await own())[0]?.body.includes('Did you mean `start`'));
+  expect((await own())[0]?.body).not.toContain('`fix`');
   await comment('mona', number, '/agent start Nobody');
   await until('the next refusal', async () => (await own())[0]?.body.includes('no agent named Nobody'));
   await comment('mona', number, '/agent help');

@@ -133,7 +133,7 @@ async function leadToMerge(file: string, { press, write: type, comment }: typeof
   await press(tab('Runs'));
   await press(page.getByRole('list', { name: 'Runs' }).getByRole('link').first());
   const turn = page.getByRole('listitem').filter({ hasText: 'Turn 3' });
-  await press(button('Rewind to here', turn));
+  await press(button(/^Rewind to here/, turn));
   await type(dialog('Rewind to turn 3').getByRole('textbox'), 'Say Hey.');
   await press(button('Rewind', dialog('Rewind to turn 3')));
   await page.getByText('Rewound from turn 3').waitFor();

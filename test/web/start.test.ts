@@ -371,7 +371,7 @@ inBrowser('on a phone, what can be done with a row stays in its line, in one men
   };
   const rows: [string, string, string][] = [
     [`${base}/members`, 'mona', 'Leave'],
-    ['/settings/tokens', 'nightly script', 'Revoke'],
+    ['/settings/tokens', 'nightly script', 'Revoke nightly script'],
     [`${base}/repositories`, 'sample', 'Actions for sample'],
   ];
   for (const [path, text, name] of rows) {

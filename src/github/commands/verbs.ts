@@ -264,7 +264,8 @@ export async function carryOut(app: App, given: GivenCommand): Promise<string | 
   if (isPull && !verb?.worksWithoutTask && (await taskOfCommand(app, given)) === undefined)
     return 'This pull request belongs to no task. Only `help`, `ask`, `review` and `fix` work here.';
   if (isPull && name === 'plan') return `\`${name}\` works in issues, and this is a pull request.`;
-  if (verb === undefined) return `There is no such command. Did you mean \`${nearest(name)}\`?`;
+  if (verb === undefined)
+    return `There is no such command. Did you mean \`${nearest(name, isPull ? 'pulls' : 'issues')}\`?`;
   const taskId = verb.isForReaders ? undefined : await taskOfCommand(app, given);
   if (taskId !== undefined) await assertMayDirect(app, given.userId, { ...given, taskId }, verb.needs ?? 'write');
   if (verb.asksModel) await countAsk(app, given.repository.projectId, given.userId);
@@ -277,11 +278,12 @@ export function verbNamed(name: string): Verb | undefined {
   return Object.hasOwn(verbs, name) ? verbs[name] : undefined;
 }
 
-/** Returns the command that is most like a word; of those that are as much alike, one with its first letter. */
-function nearest(name: string): string {
+/** Returns the command for a place that is most like a word; of those that are as much alike, one with its first letter. */
+function nearest(name: string, place: 'issues' | 'pulls'): string {
   const word = name.slice(0, 50);
   const apart = (verb: string) => 2 * distance(word, verb) + Number(verb[0] !== word[0]);
-  return Object.keys(verbs).reduce((best, verb) => (apart(verb) < apart(best) ? verb : best));
+  const here = Object.entries(verbs).filter(([, { listedOn = place }]) => listedOn === place);
+  return here.map(([verb]) => verb).reduce((best, verb) => (apart(verb) < apart(best) ? verb : best));
 }
 
 async function start(app: App, given: GivenCommand): Promise<void> {

@@ -17,6 +17,7 @@ import { MessageForm } from '../tasks/actions/message-form.tsx';
 import { actionNames } from '../tasks/actions/task-actions.ts';
 import { useRunControls } from '../tasks/actions/use-steering.ts';
 import { Remedy } from '../tasks/failure-notice.tsx';
+import { AskedFor } from '../tasks/timeline/asked-for.tsx';
 import { useConfirmedAction } from '../tasks/use-confirmed-action.tsx';
 import { AttentionBox } from '../tasks/waiting/attention-box.tsx';
 import { LogView } from './log-view.tsx';
@@ -64,6 +65,7 @@ function RunView({ task, run }: { task: Task; run: Run }) {
           <Link to={`/tasks/${task.id}?tab=runs`}>All runs</Link>
         </div>
         <RunFacts run={run} />
+        <AskedFor run={run} />
       </header>
       {run.failure && <Failure task={task} failure={run.failure} />}
       {/* At most one run of a task is unfinished, and the task waits for what this run waits for. */}

@@ -1,8 +1,8 @@
 import { Button } from '@primer/react';
-import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
+import { useQuery } from '@tanstack/react-query';
 import { Suspense } from 'react';
 import { Link, useParams, useSearchParams } from 'react-router';
-import type { Run, Task } from '../api.ts';
+import type { Task } from '../api.ts';
 import { Doing, LastLines } from '../display/activity.tsx';
 import { costOf, plural } from '../display/formats.ts';
 import { queueText, runPath } from '../display/names.ts';
@@ -25,7 +25,7 @@ import { OtherWorkBox } from './other-work.tsx';
 import { OverviewTab } from './overview-tab.tsx';
 import { QuoteBox } from './quote-box.tsx';
 import { TaskHeader } from './task-header.tsx';
-import { askedFor, timeline } from './timeline/timeline-texts.ts';
+import { AskedFor } from './timeline/asked-for.tsx';
 import { UndoBox } from './undo-box.tsx';
 import { AttentionBox } from './waiting/attention-box.tsx';
 
@@ -98,18 +98,6 @@ function TabContent({ tab, task }: { tab: string | null; task: Task }) {
     default:
       return <OverviewTab task={task} />;
   }
-}
-
-/** Says why a revision began, which may be without a person. */
-function AskedFor({ run }: { run: Run }) {
-  const { data = [] } = useInfiniteQuery({ ...timeline(run.taskId), enabled: run.kind === 'revise' });
-  const asked = askedFor(run, data);
-  if (asked === undefined) return null;
-  return (
-    <p className="wrap">
-      <bdi>{asked.who}</bdi> asked for this: <bdi>{asked.text}</bdi>
-    </p>
-  );
 }
 
 /** Shows what the run in progress does now, its last lines, and a field to write to its agent. */

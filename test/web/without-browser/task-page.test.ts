@@ -199,14 +199,16 @@ test.each<[Partial<TimelineEntry>, string]>([
   expect([who, what].filter((part) => part !== null).join(' ')).toBe(expected);
 });
 
-test('a revision says who asked for what', () => {
+test('a revision and a rewind say who asked for what', () => {
   const at = (minute: number) => `2026-01-05T10:0${minute}:00.000Z`;
   const asked = (minute: number, text: string, actor: typeof mona | null = null) =>
     entry({ type: 'revise', at: at(minute), text, actor });
   const entries = [asked(9, 'Later.'), asked(5, 'The branch conflicts.'), asked(3, 'Shorter.', mona)];
-  const run = (minute: number, kind: 'revise' | 'retry' = 'revise') => ({ kind, createdAt: at(minute) });
+  const run = (minute: number, kind: 'revise' | 'rewind' | 'retry' = 'revise') => ({ kind, createdAt: at(minute) });
   expect(askedFor(run(5), entries)).toEqual({ who: 'Deckhand', text: 'The branch conflicts.' });
   expect(askedFor(run(4), entries)).toEqual({ who: 'mona', text: 'Shorter.' });
+  const rewound = entry({ type: 'rewind', at: at(5), text: 'Cut at 40', actor: mona });
+  expect(askedFor(run(5, 'rewind'), [rewound, ...entries])).toEqual({ who: 'mona', text: 'Cut at 40' });
   expect([askedFor(run(5, 'retry'), entries), askedFor(run(5), [])]).toEqual([undefined, undefined]);
 });
 

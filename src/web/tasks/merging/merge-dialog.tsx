@@ -88,8 +88,20 @@ export function MergeDialog(props: {
           <bdi>{overtaken}</bdi>
         </Flash>
       )}
+      <LastFailure taskId={task.id} />
       <UnsentComments taskId={task.id} />
     </Dialog>
+  );
+}
+
+/** Says that the last run failed: what it was asked for is then not what would be merged. */
+function LastFailure({ taskId }: { taskId: string }) {
+  const { data: task } = useQuery(queries.task(taskId));
+  if (!task?.failure) return null;
+  return (
+    <p className="strong">
+      The last run of this task failed, so what it was asked for is not part of the pull request.
+    </p>
   );
 }
 

@@ -76,18 +76,22 @@ const maxAsked = 300;
 /** A run may be stored this much earlier than the record of its request, because both belong to one operation. */
 const atOnceMs = 5000;
 
-/** Returns who asked for a revision and what they want. Undefined for other runs, and if the entries do not say it. */
+/** Returns who asked for a revision or a rewind, and what they want. Undefined for other runs, and if the entries do not say it. */
 export function askedFor(
   { kind, createdAt }: Pick<api.Run, 'kind' | 'createdAt'>,
   entries: api.TimelineEntry[],
 ): { who: string; text: string } | undefined {
   const until = Date.parse(createdAt) + atOnceMs;
-  const entry = entries.find(({ type, text, at }) => type === 'revise' && text !== '' && Date.parse(at) <= until);
-  if (kind !== 'revise' || entry === undefined) return undefined;
+  if (!isAskedFor(kind)) return undefined;
+  const entry = entries.find(({ type, text, at }) => type === kind && text !== '' && Date.parse(at) <= until);
+  if (entry === undefined) return undefined;
   const { text } = entry;
   const shown = text.length <= maxAsked ? text : `${text.slice(0, maxAsked).toWellFormed()}…`;
   return { who: timelineText(entry).who ?? 'Deckhand', text: shown };
 }
+
+/** Returns whether people say in their own words what a run of this kind is to do. */
+export const isAskedFor = (kind: api.Run['kind']) => kind === 'revise' || kind === 'rewind';
 
 /** Returns whether the text of an entry is Markdown: what an agent wrote for people, here as in what the run waits for. */
 export function isMarkdown({ type, changes }: api.TimelineEntry): boolean {
