@@ -6,7 +6,7 @@ type Work = () => void;
 /** Whose work it is: an address, or whatever stands for somebody. */
 type Lane = string | object;
 
-/** A queue. An array alone would move all that follows each time. */
+/** A queue. `shift` of an array would move all the rest each time. */
 class Queue {
   #work: Work[] = [];
   #next = 0;
@@ -56,7 +56,7 @@ class Lanes {
   }
 }
 
-/** How long to handle requests before yielding to the event loop, which then accepts connections; and while these arrive. */
+/** How long to handle requests before yielding to the event loop, which then accepts connections: usually, and while some arrive. */
 const sliceMs = { usual: 5, arriving: 1 };
 
 /** For this time after a connection arrived, more are expected. */
@@ -116,15 +116,15 @@ export class FairTurns {
 }
 
 /**
- * How long what arrives may be handled in one turn of the event loop, and while connections arrive. What arrives after that waits for
- * its place in fair turns.
+ * How long data may be handled as it comes in one turn of the event loop: usually, and while connections arrive. Data that comes later
+ * waits for its place in fair turns.
  */
 const turnMs = { usual: 10, arriving: 1 };
 
 /** How many bytes of a connection are handled at once: fewer while they take longer than `longMs`, more while they take less than half. */
 const portion = { first: 1024, least: 512, most: 16_384, longMs: 1 };
 
-/** Set on a connection that somebody watches: kept ones are used by several. */
+/** Set on a connection that is watched: several requests may use a kept one. */
 const watched = Symbol('watched');
 
 /**
@@ -141,8 +141,8 @@ export class FairReads {
   }
 
   /**
-   * Lets what arrives on a connection wait when this turn has taken long, behind what waits in the same lane. It must be read by
-   * listeners of `data` or pipes: those of `readable` would get it twice.
+   * Lets the data of a connection wait when this turn has taken long, behind what waits in the same lane. It must be read by
+   * listeners of `data` or by pipes: listeners of `readable` would get it twice.
    */
   watch(socket: Duplex & { [watched]?: true }, lane: Lane): void {
     if (socket[watched]) return;
@@ -158,10 +158,10 @@ export class FairReads {
       else if (took < portion.longMs / 2) bytes = Math.min(portion.most, bytes * 2);
       return true;
     };
-    // After a `CONNECT`, Node leaves a connection to whoever listens next.
+    // After a `CONNECT`, Node stops reading until somebody else listens.
     const isLeft = () => socket.readableFlowing === null;
     const serve = () => {
-      // Whoever paused it resumes it.
+      // If a reader has paused the connection, that reader resumes it.
       isWaiting = !socket.destroyed && !isPaused && !isLeft();
       if (!isWaiting) return;
       isServed = true;
@@ -224,5 +224,5 @@ export class FairReads {
   }
 }
 
-/** For what commands and the servers that people name send, in the whole process: it has one event loop. */
+/** Watches the connections of commands, and those to servers that people name. The whole process shares it, as it has one event loop. */
 export const readsOfStrangers = new FairReads();

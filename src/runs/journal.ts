@@ -234,15 +234,17 @@ export const pushingStep = 'pushing';
 /** The steps whose names start with this hold a commit that GitHub has made for a run, or why it made none. */
 export const signedPrefix = 'signed ';
 
+/** SQL: whether a step `s` holds the commit $1. The index knows these names only as they are written here. */
+const holdsCommit = `(starts_with(s.name, 'pushing') or starts_with(s.name, 'signed ')) and s.data ->> 'commit' = $1`;
+
 /**
  * Returns whether a commit is one that a run was about to push, or that GitHub has made for it, even if the run was cancelled
  * then. Everybody with write permission can put a commit on any branch, so the run may be for any task unless one is given.
  */
 export async function isCommitOfRun(em: EntityManager, commit: string, taskId?: string): Promise<boolean> {
-  // The index knows these names only as they are written here.
   const rows: unknown[] = await em.query(
     `select 1 from run_steps s join runs r on r.id = s.run_id
-     where (starts_with(s.name, 'pushing') or starts_with(s.name, 'signed ')) and s.data ->> 'commit' = $1
+     where ${holdsCommit}
        and ($2::text is null or r.task_id = $2) limit 1`,
     [commit, taskId ?? null],
   );
@@ -250,13 +252,13 @@ export async function isCommitOfRun(em: EntityManager, commit: string, taskId?: 
 }
 
 /**
- * Returns whether a commit is one that a run was about to push for a task that has no pull request in the repository yet. The pull
- * request of such a task may be told by an event before the run has stored it.
+ * Returns whether a commit is one that a run was about to push for a task that has no pull request in the repository yet. The event of
+ * its pull request may arrive before the run has stored that.
  */
 export async function isCommitWithoutPull(em: EntityManager, commit: string, repositoryId: string): Promise<boolean> {
   const rows: unknown[] = await em.query(
     `select 1 from run_steps s join runs r on r.id = s.run_id join repositories o on o.project_id = r.project_id
-     where (starts_with(s.name, 'pushing') or starts_with(s.name, 'signed ')) and s.data ->> 'commit' = $1 and o.id = $2
+     where ${holdsCommit} and o.id = $2
        and not exists (select from pull_requests p where p.task_id = r.task_id and p.repository_id = o.id) limit 1`,
     [commit, repositoryId],
   );

@@ -88,7 +88,7 @@ test('what waits keeps its order and its end, and is neither lost nor doubled', 
   expect(Math.max(...got.map(({ length }) => length))).toBeLessThanOrEqual(16_384);
 });
 
-test('a connection that somebody paused meanwhile waits for them', async () => {
+test('a connection that its reader paused while it waited is not read until the reader resumes it', async () => {
   const reads = new FairReads();
   const socket = connection();
   reads.watch(socket, 'user');

@@ -19,7 +19,7 @@ function base(branches: Record<string, string | undefined>, onGitHub: string | u
 test('tasks start from the default branch of the project, but the settings are those of the one on GitHub', async () => {
   const found = await base({ main: 'checks: [strict]', theirs: 'checks: [easy]' }, 'main', 'theirs');
   expect(found).toMatchObject({ branch: 'theirs', head: 'head of theirs', settings: { checks: ['strict'] } });
-  // Otherwise whoever may push a branch could decide how the environment is made.
+  // Otherwise everybody who may push a branch could decide how the environment is made.
   expect(found.trusted).toBe('head of main');
 });
 

@@ -329,7 +329,7 @@ inBrowser('when two people edit one plan, the second chooses the version, and bo
 });
 
 inBrowser(
-  'a task that leaves a sprint leaves the focus in the list, and the only owner is told so at once',
+  'removing a task from a sprint keeps the focus in the list, and the only owner cannot choose to leave',
   async () => {
     const day = new Date().toISOString().slice(0, 10);
     const given = { name: 'Rows', startDate: day, endDate: day };

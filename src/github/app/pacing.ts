@@ -151,8 +151,8 @@ interface Call<Response> {
 const urgent = new AsyncLocalStorage<true>();
 
 /**
- * Calls a function whose requests to GitHub help to take back what check runs say. They may use more of the hour than others, because
- * a pull request could be merged meanwhile that is no longer proved.
+ * Calls a function that takes back what check runs say. Its requests to GitHub may use more of the hour than others: until it is done,
+ * somebody can merge a pull request whose proof no longer counts.
  */
 export function urgently<T>(act: () => T): T {
   return urgent.run(true, act);
@@ -245,7 +245,7 @@ async function awaitSlot<Response>(pace: Pace, call: Call<Response>): Promise<vo
 
 /**
  * Refuses a call when little is left of what an installation may ask in this hour, and the person or repository has used much of it:
- * the rest is for the others. Writes are few, because they keep a second apart.
+ * the rest is for the others. Writes for nobody in particular are not refused: they are sent a second apart, so they are few.
  * @throws RateLimited
  */
 function assertShare<Response>({ metrics }: Pace, call: Call<Response>): void {

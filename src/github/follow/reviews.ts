@@ -74,7 +74,7 @@ export async function reviewRevision(
   { review, reviewer, userId }: AskedReview,
 ): Promise<AskedRevision> {
   if (!(await mayStoreTexts(app, pull.repositoryId)))
-    throw new Refused('Whoever created the project can no longer read the repository.');
+    throw new Refused('The person who created the project can no longer read the repository.');
   // The comments of a review alone would come without their lines.
   const { threads, ids } = await keepComments(app, { octokit, name }, pull);
   const comments = threads.flatMap((thread) => thread.comments.filter((c) => c.pull_request_review_id === review.id));

@@ -160,7 +160,7 @@ export interface RepositoryBase {
   settings: RepositorySettings;
   branch: string;
   head: string;
-  /** The commit whose files prepare environments: no branch that only the project calls the default one decides about that. */
+  /** The commit whose files prepare environments. It is never on a branch that only the project calls the default one. */
   trusted: string;
 }
 
@@ -171,9 +171,9 @@ interface Fetched {
 }
 
 /**
- * Finds the branch from which the tasks of a repository start: the one that the settings name, or the default branch. The settings
- * and the set-up are those of the default branch on GitHub, whatever branch the project calls so, because whoever may create a branch
- * could choose them.
+ * Finds the branch from which the tasks of a repository start: the one that the settings name, or the default branch of the project.
+ * The settings and the set-up are those of GitHub's default branch, even if the project has another one. Otherwise everybody who may
+ * create a branch could choose them.
  * @param known reads the settings at a commit, if they may be known already
  * @throws RunFailed `repository` when the file is invalid, or one of the branches does not exist
  */

@@ -153,10 +153,10 @@ async function releaseUnwanted(app: App, { repository, number }: AskingForProof,
 }
 
 /**
- * Whether a pull request is that of a task, and a run of the task made its head. What a person pushes to its branch is proved,
- * and so is a commit that GitHub made there: anybody can name the service as the author of a commit. The event of a pull request
- * that a run has just opened may arrive before the run has stored it. One of a task of another project counts as that of
- * a person, and so does one of the service whose commit is that of a task with a pull request of its own: a writer has pushed it there.
+ * Whether a pull request is that of a task of this project, and a run of the task made its head. All others are proved: those with a
+ * commit that a person pushed or GitHub made, although anybody can name the service as the author of a commit; those of tasks of other
+ * projects; and those of the service with a commit of another task, which a writer must have pushed there. The event of a pull request
+ * that a run has just opened may arrive before the run has stored it.
  */
 async function isOwn(app: App, { id }: RepositoryRow, { number, head, user }: ReadPull['pull']): Promise<boolean> {
   const em = app.db.manager;

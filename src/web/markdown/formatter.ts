@@ -4,8 +4,8 @@ import type { Formatted } from './parse.ts';
 const tickMs = 100;
 
 /**
- * How many ticks a text may take, which is about a second; documents of 64 kB take a third of it. A page that stands still has
- * no ticks, so that a text whose tree waits to be read is not given up.
+ * How many ticks a text may take, which is about a second; documents of 64 kB take a third of it. A page that is busy has no
+ * ticks, so it does not give up a text whose tree has arrived but is not read yet.
  */
 const maxTicks = 10;
 
@@ -55,7 +55,7 @@ export function openFormatter(open: OpenWorker) {
     worker = opened;
   }
 
-  /** The time of a text begins here. */
+  /** Hands a text to the worker. Its time begins now. */
   function begin(by: ReturnType<OpenWorker>, text: string): void {
     by.postMessage(text);
     let ticks = 0;
@@ -97,8 +97,8 @@ export function openFormatter(open: OpenWorker) {
     /** Returns what a text has become, if it is known. */
     known: (text: string) => kept.get(text),
     /**
-     * Formats a text and tells the listener. Returns a function that takes the text out of the queue again. A text whose turn has
-     * come is finished, and its listener is told, because a text that grows would never be shown otherwise.
+     * Formats a text and tells the listener. Returns a function that takes the text out of the queue again. It has no effect once
+     * the turn of the text has come: a text that grows is asked for again and again, and would otherwise never be shown.
      */
     format(text: string, listener: Listener): () => void {
       const listeners = waiting.get(text) ?? new Set();

@@ -148,7 +148,7 @@ function tokensOf({ inputTokens, cachedInputTokens, outputTokens }: Run): string
 
 /** Lets people write to the agent of an unfinished run, and pause or cancel the run. It stays in view below the log. */
 const Steering = memo(function Steering({ task, isLive }: { task: Task; isLive: boolean }) {
-  const { say, pause, isPausing, isPending } = useRunControls(task);
+  const { say, pause, isPausing, pauseName, isPending } = useRunControls(task);
   const { select, isPending: isStopping, dialog } = useConfirmedAction();
   const isBusy = isPending || isStopping;
   return (
@@ -164,7 +164,7 @@ const Steering = memo(function Steering({ task, isLive }: { task: Task; isLive: 
         <div className="row wrap-row">
           {task.attention === null && (
             <Button disabled={isBusy || isPausing} onClick={pause}>
-              {isPausing ? 'Pausing after this turn' : 'Pause run'}
+              {pauseName}
             </Button>
           )}
           <Button variant="danger" disabled={isBusy} onClick={() => void select(task, 'cancel')}>

@@ -106,7 +106,7 @@ function CurrentRun({ task }: { task: Task }) {
   const { data: [run] = [] } = useQuery({ ...queries.runs(task.id), enabled: isLive });
   const { data: sessions = [] } = useQuery({ ...queries.sessions(task.projectId), enabled: isLive });
   const session = sessions.find(({ id }) => id === run?.id);
-  const { say, pause, isPausing, isPending } = useRunControls(task);
+  const { say, pause, isPausing, pauseName, isPending } = useRunControls(task);
   return (
     <section className={isLive ? 'box stack tight page-part' : ''} aria-label="Current run">
       {isLive && run !== undefined && (
@@ -131,7 +131,7 @@ function CurrentRun({ task }: { task: Task }) {
             <May>
               {task.attention === null && (
                 <Button size="small" disabled={isPending || isPausing} onClick={pause}>
-                  {isPausing ? 'Pausing after this turn' : 'Pause run'}
+                  {pauseName}
                 </Button>
               )}
             </May>

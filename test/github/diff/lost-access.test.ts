@@ -68,7 +68,7 @@ test('a text waits while GitHub does not say whether the person can read it', as
   await expect(hear('UNKNOWN', 1)).rejects.toMatchObject({ status: 403 });
 });
 
-test('a project of an installation gets them, whoever of its members lost access', async () => {
+test('a project of an installation gets them, even if a member has lost access', async () => {
   const hear = await inProjectOf(null);
   barred.add('300 1');
   expect(await hear('SAID', 1)).toEqual([true, true]);

@@ -38,8 +38,8 @@ function readText({ attention }: Pick<api.Task, 'attention'>): string {
 }
 
 /**
- * Returns what people can do while a run of a task is not finished: write to its agent, and pause the run. `isPausing` is true from
- * then until the run waits or has ended, because it pauses only after the turn of its agent.
+ * Returns what people can do while a run of a task is not finished: write to its agent, and pause the run. A run that is to pause goes on
+ * until the turn of its agent is over. `isPausing` is true until then.
  */
 export function useRunControls(task: api.Task) {
   const { mutate, mutateAsync, isPending } = useSteering(task);
@@ -51,6 +51,7 @@ export function useRunControls(task: api.Task) {
   return {
     isPending,
     isPausing,
+    pauseName: isPausing ? 'Pausing after this turn' : 'Pause run',
     /** Rejects when the service refuses, after telling the person why. */
     say: (text: string) =>
       mutateAsync(async (id) => {

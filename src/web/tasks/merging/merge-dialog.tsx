@@ -94,7 +94,7 @@ export function MergeDialog(props: {
   );
 }
 
-/** Says that the last run failed: what it was asked for is then not what would be merged. */
+/** Warns that the last run failed: the pull request then lacks what that run was asked for. */
 function LastFailure({ taskId }: { taskId: string }) {
   const { data: task } = useQuery(queries.task(taskId));
   if (!task?.failure) return null;
