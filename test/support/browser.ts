@@ -38,7 +38,8 @@ export async function openPerson(): Promise<Page> {
   context.setDefaultTimeout(300_000);
   const page = await context.newPage();
   page.on('console', (message) => {
-    if (message.type() === 'error') complaints.push(`${message.text()} at ${message.location().url}`);
+    // What a page logged last may arrive after it was closed, in the next test.
+    if (message.type() === 'error' && !page.isClosed()) complaints.push(`${message.text()} at ${message.location().url}`);
   });
   page.on('pageerror', (error) => complaints.push(String(error)));
   const pending = new Set<Request>();
