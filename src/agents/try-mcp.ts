@@ -40,6 +40,8 @@ const declared = z.object({ name: z.string().min(1).max(128), description: z.str
  */
 async function tryMcpServer(app: App, projectId: string, given: z.output<typeof McpConnection>) {
   const { url, headers } = await connectionOf(app, projectId, given);
+  // An address may contain credentials.
+  app.audit.note({ server: [null, `${given.name} (${new URL(url).host})`] });
   const secrets = secretsInHeaders(headers);
   const client = mcpClient({ url, headers, fetch: fetchFromMcp(checkedAddress(app)) });
   // Looking through megabytes would hold the event loop for half a second.

@@ -117,6 +117,8 @@ describe('a server that is not saved yet', () => {
       ]);
       expect(body.tools[0].description).toBe('Search the tracker.');
       expect((await call('GET', path)).body).toEqual([]);
+      const records = (await call('GET', `/projects/${projectId}/audit?action=project.try_mcp_server`)).body;
+      expect(records[0].detail).toEqual({ server: [null, `tracker (${new URL(tracker.url).host})`] });
       await put([{ name: 'tracker', url: tracker.url, headers }]);
       await tryServer({ name: 'Tracker', url: `${tracker.url}/`, headers: [{ name: 'authorization' }] });
       expect(tracker.requests.at(-1)?.headers.authorization).toBe('Bearer the-value-that-is-stored');

@@ -1,5 +1,6 @@
 import type { Page } from 'playwright-core';
-import { chromiumPath, settled } from '../../demo/browser.ts';
+import { chromiumPath } from '../../demo/browser.ts';
+import { until } from '../../demo/real-service.ts';
 import { complaints, inBrowser, openOwner, visit, watchBrowser } from '../support/browser.ts';
 import { openWorld, type World } from '../support/world.ts';
 import { inspect, type Seen } from './inspect.ts';
@@ -273,5 +274,21 @@ inBrowser('the actions of the board stay in the row of its heading, and a phone 
   const seen: Seen = { violations: [], tooWide: [], alive: [] };
   await inspect(page, 'board on a phone', seen, true);
   expect(seen).toEqual({ violations: [], tooWide: [], alive: [] });
+  await page.setViewportSize({ width: 1280, height: 800 });
+});
+
+inBrowser('on a phone, the board follows a card that moves to a column off the screen', async () => {
+  const { id } = await api<{ id: string }>('POST', `${base}/tasks`, { title: 'Goes away' });
+  await page.setViewportSize({ width: 390, height: 844 });
+  await open();
+  await page.getByLabel('Select Goes away').check();
+  await page.getByRole('button', { name: 'Move to' }).click();
+  await page.getByRole('menuitem', { name: 'Done' }).click();
+  const card = column('done').locator(`[data-card="${id}"]`);
+  await card.and(page.locator(':focus')).waitFor();
+  await until('the card to be in view', async () => {
+    const { x = -1, width = 0 } = (await card.boundingBox()) ?? {};
+    return x >= 0 && x + width <= 390;
+  });
   await page.setViewportSize({ width: 1280, height: 800 });
 });

@@ -43,11 +43,12 @@ inBrowser('editing a sprint does not overwrite changes by others', async () => {
   const saved = await world.get<{ name: string; goal: string; endDate: string }>(`/sprints/${id}`);
   expect(saved).toMatchObject({ name: 'Renamed by others', goal: 'Finish' });
   expect(saved.endDate.slice(0, 10)).toBe(later);
-  // A last day before the first day is refused with a message, and the entered values are kept.
+  // A last day before the first day is refused at its field, and the entered values are kept.
   await button('Edit').click();
   await dialog.getByLabel('Last day').fill('2020-01-01');
   await dialog.getByRole('button', { name: 'Save changes' }).click();
-  await dialog.getByText(/^Last day must not be before the first day, \d{4}-\d\d-\d\d/).waitFor();
+  await dialog.getByText(/^Choose .+ or later\.$/).waitFor();
+  await dialog.getByLabel('Last day').and(page.locator(':focus')).waitFor();
   expect(await dialog.getByLabel('Goal').inputValue()).toBe('Finish');
   complaints.length = 0;
 });
@@ -343,7 +344,7 @@ inBrowser(
     await button('Remove Row two from the sprint').and(page.locator(':focus')).waitFor();
     await page.getByText('Removed from the sprint: Row one').waitFor();
     await visit(page, `${world.service.url}${base}/members`);
-    await button('Leave').click();
+    await button('Leave the project').click();
     await page.getByText('You are the only owner of the project.').waitFor();
     expect(await page.getByRole('alertdialog').count()).toBe(0);
   },

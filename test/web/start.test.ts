@@ -370,7 +370,7 @@ inBrowser('on a phone, what can be done with a row stays in its line, in one men
     return (box?.y ?? 0) + (box?.height ?? 0) / 2;
   };
   const rows: [string, string, string][] = [
-    [`${base}/members`, 'mona', 'Leave'],
+    [`${base}/members`, 'mona', 'Leave the project'],
     ['/settings/tokens', 'nightly script', 'Revoke nightly script'],
     [`${base}/repositories`, 'sample', 'Actions for sample'],
   ];

@@ -105,7 +105,7 @@ async function answerQuestions(): Promise<void> {
   await button('Start planning').click();
   await page
     .getByRole('alertdialog')
-    .getByText(/^Each question uses the model \S+ and costs money\./)
+    .getByText(/^Each question calls the model \S+, which costs money\./)
     .waitFor();
   await agree('Start planning');
   await page.waitForURL(/plan\/wiz_/);

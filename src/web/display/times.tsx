@@ -72,10 +72,11 @@ function useIsJustNow(at: string): boolean {
 
 /** Shows a calendar day in the person's own format. Sprints start and end on days in UTC. */
 export function Day({ date }: { date: string }) {
+  return <time dateTime={date.slice(0, 10)}>{dayText(date)}</time>;
+}
+
+/** Returns a calendar day, `YYYY-MM-DD` with or without a time after it, in the person's own format. */
+export function dayText(date: string): string {
   const day = new Date(`${date.slice(0, 10)}T00:00:00Z`);
-  return (
-    <time dateTime={date.slice(0, 10)}>
-      {day.toLocaleDateString(undefined, { dateStyle: 'medium', timeZone: 'UTC' })}
-    </time>
-  );
+  return day.toLocaleDateString(undefined, { dateStyle: 'medium', timeZone: 'UTC' });
 }

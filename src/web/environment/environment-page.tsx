@@ -65,7 +65,9 @@ function RepositoryEnvironment({ repository: { id, name, projectId } }: { reposi
         {(last) =>
           last === null ? (
             <EmptyState title="No trial yet">
-              <p>Try the environment to see whether set-up and checks work.</p>
+              <May otherwise="Once a member has tried the environment, this page shows whether set-up and checks work.">
+                <p>Try the environment to see whether set-up and checks work.</p>
+              </May>
             </EmptyState>
           ) : (
             <TrialResult trial={last} />

@@ -6,12 +6,13 @@ export function SelectField(props: {
   /** The option for no selection; undefined if a selection is required. */
   emptyOption: string | undefined;
   value?: string;
+  isDisabled?: boolean;
   options: { id: string; name: string }[] | undefined;
   onSelect(id: string): void;
 }) {
-  const { label, emptyOption, value, options, onSelect } = props;
+  const { label, emptyOption, value, isDisabled = false, options, onSelect } = props;
   return (
-    <FormControl>
+    <FormControl disabled={isDisabled}>
       <FormControl.Label>{label}</FormControl.Label>
       <Select block {...(value === undefined ? {} : { value })} onChange={(event) => onSelect(event.target.value)}>
         {emptyOption !== undefined && <Select.Option value="">{emptyOption}</Select.Option>}

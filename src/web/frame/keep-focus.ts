@@ -161,4 +161,13 @@ function focus(element: HTMLElement | undefined): void {
   if (element === undefined) return;
   if (element.tabIndex < 0) element.tabIndex = -1;
   element.focus({ preventScroll: true });
+  showFollowed(element);
+}
+
+/**
+ * Scrolls to what has the focus if the person just did something, such as starting a card that then moves to a column off the
+ * screen. Changes by others do not move the page under somebody who reads.
+ */
+export function showFollowed(element: HTMLElement): void {
+  if (navigator.userActivation.isActive) element.scrollIntoView({ block: 'nearest', inline: 'nearest' });
 }

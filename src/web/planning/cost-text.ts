@@ -20,8 +20,8 @@ export function costText(
   const model = agent === undefined || agent.model === '' ? 'the default model' : `the model ${agent.model}`;
   const used = spend?.agents.find(({ agentId }) => agentId !== null && agentId === agent?.id);
   return [
-    `${step === 'questions' ? 'Each question' : 'This step'} uses ${model} and costs money.`,
-    'Its price depends on how much the model reads and writes.',
+    `${step === 'questions' ? 'Each question calls' : 'This step calls'} ${model}, which costs money.`,
+    'The price depends on how much the model reads and writes.',
     ...(spend === undefined || agent === undefined ? [] : [pastText(spend, used)]),
     ...(spend === undefined ? [] : [budgetText(spend)]),
   ].join(' ');

@@ -138,7 +138,12 @@ function MemberItem(props: { member: api.Member; isOnlyOwner: boolean; projectId
               <span>{sentenceCase(member.role)}</span>
             )}
             {(canEdit || isMe) && (
-              <Button size="small" variant="danger" onClick={() => void remove()}>
+              <Button
+                size="small"
+                variant="danger"
+                aria-label={isMe ? 'Leave the project' : `Remove ${member.login}`}
+                onClick={() => void remove()}
+              >
                 {isMe ? 'Leave' : 'Remove'}
               </Button>
             )}

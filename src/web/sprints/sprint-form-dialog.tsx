@@ -1,6 +1,7 @@
 import { Flash, FormControl, Textarea, TextInput } from '@primer/react';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import * as api from '../api.ts';
+import { dayText } from '../display/times.tsx';
 import { FormButtons, FormDialog, TitleField } from '../forms/form-dialog.tsx';
 import { changedFields, submitOnce } from '../forms/submit.ts';
 import { useFormDraft } from '../forms/use-draft.ts';
@@ -45,7 +46,12 @@ export function SprintFormDialog(props: Props) {
           {sprint === undefined && (
             <DayField label="First day" value={fields.startDate} onChange={(startDate) => set({ startDate })} />
           )}
-          <DayField label="Last day" value={fields.endDate} onChange={(endDate) => set({ endDate })} />
+          <DayField
+            label="Last day"
+            value={fields.endDate}
+            problem={fields.endDate < fields.startDate ? `Choose ${dayText(fields.startDate)} or later.` : undefined}
+            onChange={(endDate) => set({ endDate })}
+          />
         </div>
         <FormButtons
           submit={sprint === undefined ? 'Create sprint' : 'Save changes'}
@@ -83,11 +89,25 @@ function useSprintForm({ projectId, sprint, onSaved }: Props) {
   return { fields, set, clear, save };
 }
 
-function DayField({ label, value, onChange }: { label: string; value: string; onChange(value: string): void }) {
+function DayField(props: {
+  label: string;
+  value: string;
+  problem?: string | undefined;
+  onChange(value: string): void;
+}) {
+  const { label, value, problem, onChange } = props;
+  const shown = value === '' ? undefined : problem;
   return (
     <FormControl required>
       <FormControl.Label>{label}</FormControl.Label>
-      <TextInput type="date" block value={value} onChange={(event) => onChange(event.target.value)} />
+      <TextInput
+        type="date"
+        block
+        value={value}
+        {...(shown === undefined ? {} : { 'data-problem': shown, validationStatus: 'error' as const })}
+        onChange={(event) => onChange(event.target.value)}
+      />
+      {shown !== undefined && <FormControl.Validation variant="error">{shown}</FormControl.Validation>}
     </FormControl>
   );
 }

@@ -31,9 +31,10 @@ export function PortfolioPage() {
           portfolio.agents.length === 0 ? (
             <EmptyState title="No trials yet">
               <p>
-                Trials use the benchmark of the repository: earlier changes with hidden tests. Make it on the page{' '}
-                <Link to={`/projects/${projectId}/repositories/${repositoryId}/benchmark`}>Benchmark</Link>, and try
-                agents there. What they solve, and at what cost, appears here.
+                Trials use the benchmark of the repository: earlier changes with hidden tests. Members make it and try
+                agents on the page{' '}
+                <Link to={`/projects/${projectId}/repositories/${repositoryId}/benchmark`}>Benchmark</Link>. What the
+                agents solve, and at what cost, appears here.
               </p>
             </EmptyState>
           ) : (

@@ -83,7 +83,7 @@ test('what a step of a plan costs is said as far as it is known', () => {
     budget: { dayCostUsd: 20 },
   } as unknown as Spend;
   const step = (model: string) =>
-    `This step uses ${model} and costs money. Its price depends on how much the model reads and writes.`;
+    `This step calls ${model}, which costs money. The price depends on how much the model reads and writes.`;
   const today = 'Today, $0.42 of the budget of $20.00 is spent.';
   expect([
     costText('part', { id: 'agent_1', model: 'gpt-x' }, spend),
@@ -99,7 +99,7 @@ test('what a step of a plan costs is said as far as it is known', () => {
     step('the default model'),
   ]);
   expect(costText('questions', undefined, undefined)).toMatch(
-    /^Each question uses the default model and costs money\. /,
+    /^Each question calls the default model, which costs money\. /,
   );
 });
 

@@ -6,6 +6,7 @@ import type { Board, TaskCard } from '../../api.ts';
 import { plural } from '../../display/formats.ts';
 import { priorityOptions, taskStatusNames } from '../../display/names.ts';
 import { SelectField } from '../../forms/select-field.tsx';
+import { showFollowed } from '../../frame/keep-focus.ts';
 import { notify, notifyError } from '../../frame/notices.tsx';
 import { ariaKeys } from '../../keys/shortcuts.ts';
 import { useAgentsToChoose } from '../../projects/preselected-agent.ts';
@@ -189,6 +190,7 @@ function focusCard(id: string | undefined, frames = 60): void {
   const focused = document.activeElement;
   if (focused !== document.body && focused !== card) return;
   card?.focus({ preventScroll: true });
+  if (card !== null && card !== focused) showFollowed(card);
   if (frames > 0) requestAnimationFrame(() => focusCard(id, frames - 1));
 }
 

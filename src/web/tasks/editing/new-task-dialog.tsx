@@ -96,7 +96,6 @@ function NewTaskForm(props: { projectId: string; isList: boolean; takesFocus: bo
       {!isList && (
         <>
           <Description fields={fields} set={set} />
-          {/* It comes late, from GitHub, and must not move the fields that somebody writes in. */}
           <TemplateField
             repositoryId={repositoryId}
             text={{ title: fields.text, description: fields.description }}

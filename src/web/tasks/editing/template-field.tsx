@@ -11,14 +11,16 @@ interface Props {
   onFill(text: Text): void;
 }
 
-/** Offers the templates of a repository for the title and the description of a new task; nothing if it has none. */
+/**
+ * Offers the templates of a repository for the title and the description of a new task. The list comes late, from GitHub, so
+ * the field is there before, and stays if there are none: what follows it must not move while somebody writes.
+ */
 export function TemplateField({ repositoryId, text, onFill }: Props) {
-  const { data: templates = [] } = useQuery({
+  const { data: templates = [], isPending } = useQuery({
     ...queries.taskTemplates(repositoryId ?? ''),
     enabled: repositoryId !== undefined,
   });
   const [chosen, setChosen] = useState<number>();
-  if (templates.length === 0) return null;
   const options = templates.map(({ name, about }, i) => ({
     id: String(i),
     name: about === '' ? name : `${name}: ${about}`,
@@ -37,10 +39,13 @@ export function TemplateField({ repositoryId, text, onFill }: Props) {
   return (
     <SelectField
       label="Template"
-      emptyOption="No template"
+      emptyOption={isPending && repositoryId !== undefined ? 'Loading templates…' : emptyName(templates.length)}
+      isDisabled={templates.length === 0}
       value={chosen === undefined ? '' : String(chosen)}
       options={options}
       onSelect={choose}
     />
   );
 }
+
+const emptyName = (count: number) => (count === 0 ? 'The repository has no templates' : 'No template');

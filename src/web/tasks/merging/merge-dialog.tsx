@@ -41,7 +41,10 @@ export function MergeDialog(props: {
   const isBlocked = overtaken !== undefined || problems.some(({ blocks }) => blocks);
   // If the readiness cannot be read, the service still refuses what cannot be merged.
   const isUnread = seen === undefined && query.error === null;
+  // Both buttons can have the focus meanwhile: people who press Tab at once would not reach them otherwise.
+  const unread = { inactive: isUnread, 'aria-disabled': isUnread };
   const merge = async (when: 'now' | 'ready') => {
+    if (isUnread) return;
     setAgreed(data);
     setBusy(when);
     try {
@@ -67,14 +70,16 @@ export function MergeDialog(props: {
         {
           content: 'Merge when ready',
           loading: busy === 'ready',
-          disabled: isBlocked || isUnread || busy === 'now',
+          disabled: isBlocked || busy === 'now',
+          ...unread,
           onClick: () => void merge('ready'),
         },
         {
           content: problems.length > 0 && !isBlocked ? 'Merge anyway' : 'Merge',
           buttonType: 'primary',
           loading: busy === 'now',
-          disabled: isBlocked || isUnread || busy === 'ready',
+          disabled: isBlocked || busy === 'ready',
+          ...unread,
           onClick: () => void merge('now'),
         },
       ]}

@@ -200,6 +200,7 @@ export function Answers(props: AnswersProps) {
           <Button
             variant="primary"
             disabled={isPending}
+            data-next-focus
             onClick={() => decideNow('Resumed the run', (taskId) => api.resumeTask(taskId))}
           >
             Resume run
