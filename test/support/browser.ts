@@ -39,7 +39,8 @@ export async function openPerson(): Promise<Page> {
   const page = await context.newPage();
   page.on('console', (message) => {
     // What a page logged last may arrive after it was closed, in the next test.
-    if (message.type() === 'error' && !page.isClosed()) complaints.push(`${message.text()} at ${message.location().url}`);
+    if (message.type() === 'error' && !page.isClosed())
+      complaints.push(`${message.text()} at ${message.location().url}`);
   });
   page.on('pageerror', (error) => complaints.push(String(error)));
   const pending = new Set<Request>();

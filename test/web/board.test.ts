@@ -1,5 +1,5 @@
 import type { Page } from 'playwright-core';
-import { chromiumPath } from '../../demo/browser.ts';
+import { chromiumPath, settled } from '../../demo/browser.ts';
 import { until } from '../../demo/real-service.ts';
 import { complaints, inBrowser, openOwner, visit, watchBrowser } from '../support/browser.ts';
 import { openWorld, type World } from '../support/world.ts';
