@@ -216,6 +216,10 @@ test('a command that is refused leaves only what it has changed', async () => {
   const { app } = shop.service;
   const unknown = await commandOf(shop, 'assign', { issue: 4712, argument: 'Nobody' });
   expect(await shop.recordsOf(() => carryOut(app, unknown).catch(() => {}))).toEqual([]);
+  const onPull = await commandOf(shop, 'start', { issue: 4714, isPull: true });
+  const works = '`help`, `review`, `prove`, `fix` and `ask`';
+  const refusal = `This pull request belongs to no task. Only ${works} work here.`;
+  expect(await shop.recordsOf(async () => expect(await carryOut(app, onPull)).toBe(refusal))).toEqual([]);
   await shop.sql('update repositories set is_archived = true where id = $1', [shop.repository]);
   const started = await commandOf(shop, 'start', { issue: 4713 });
   const records = await shop.recordsOf(() => expect(carryOut(app, started)).rejects.toThrow('archived'));

@@ -26,19 +26,19 @@ import { assertSeen, type GivenCommand, requiredArgument, requiredTask, taskOfCo
 import { answerPlan, approvePlan, hasPlan } from '../planning/plan-verbs.ts';
 
 /** Answers the question of the task's run, or else the open question of the issue's plan. */
-export async function answer(app: App, given: GivenCommand): Promise<unknown> {
+async function answer(app: App, given: GivenCommand): Promise<unknown> {
   if (!(await isForRun(app, given))) return answerPlan(app, given);
   const text = plain(requiredArgument(given, 'the number of an option, or your own words,'));
   return answerRun(app, { ...(await actOf(app, given)), text });
 }
 
 /** Approves the plan or change of a waiting run. If the command is not about a run, approves the issue's plan. */
-export async function approve(app: App, given: GivenCommand): Promise<unknown> {
+async function approve(app: App, given: GivenCommand): Promise<unknown> {
   return (await isForRun(app, given)) ? approveRun(app, await actOf(app, given)) : approvePlan(app, given);
 }
 
 /** Asks a run that waits for approval for another plan or change. If none waits, asks for changes to the task's work. */
-export async function revise(app: App, given: GivenCommand): Promise<unknown> {
+async function revise(app: App, given: GivenCommand): Promise<unknown> {
   const taskId = await requiredTask(app, given);
   const isInReview = given.source.inReview !== undefined;
   const { revision, also } = isInReview ? await revisionInReview(app, given) : saidRevision(taskId, given);
@@ -82,6 +82,12 @@ async function rewind(app: App, given: GivenCommand): Promise<unknown> {
 
 /** Commands about the runs of a task. */
 export const runVerbs = {
+  revise: {
+    takes: '<text>',
+    does: 'asks for changes to the plan that waits for approval, or to the work in review',
+    audit: 'task.revise',
+    act: revise,
+  },
   say: {
     takes: '<text>',
     does: 'tells the working agent something',
@@ -109,6 +115,24 @@ export const runVerbs = {
     does: 'goes back to a turn of the latest run and continues from there; the text says what to do differently',
     audit: 'task.rewind',
     act: rewind,
+  },
+} as const;
+
+/** Commands that reply to the run of a task or, in an issue without a waiting run, to the plan of a sprint. */
+export const replyVerbs = {
+  answer: {
+    takes: '<number or text>',
+    does: 'answers the question of the agent or of the plan; without a text, answers the plan with the ticked options',
+    audit: 'task.answer',
+    locksPlan: true,
+    act: answer,
+  },
+  approve: {
+    takes: '',
+    does: 'approves the plan of the agent, or creates the sprint of the plan',
+    audit: 'task.approve',
+    locksPlan: true,
+    act: approve,
   },
 } as const;
 

@@ -41,7 +41,7 @@ import {
   updateText,
 } from './create-for-issue.ts';
 import { pullVerbs } from './pull-verbs.ts';
-import { answer, approve, revise, runVerbs } from './run-verbs.ts';
+import { replyVerbs, runVerbs } from './run-verbs.ts';
 import { undoVerbs } from './undo-verbs.ts';
 
 /** Changes the named limits of a task's budget and keeps its others. `none` removes the budget. */
@@ -145,12 +145,6 @@ export const verbs: Record<string, Verb> = {
       if (!isPlan) await cancelTask(app, await requiredTask(app, given));
     },
   },
-  revise: {
-    takes: '<text>',
-    does: 'asks for changes to the plan that waits for approval, or to the work in review',
-    audit: 'task.revise',
-    act: revise,
-  },
   ...runVerbs,
   ...pullVerbs,
   ...undoVerbs,
@@ -197,20 +191,7 @@ export const verbs: Record<string, Verb> = {
     locksPlan: true,
     act: plan,
   },
-  answer: {
-    takes: '<number or text>',
-    does: 'answers the question of the agent or of the plan; without a text, answers the plan with the ticked options',
-    audit: 'task.answer',
-    locksPlan: true,
-    act: answer,
-  },
-  approve: {
-    takes: '',
-    does: 'approves the plan of the agent, or creates the sprint of the plan',
-    audit: 'task.approve',
-    locksPlan: true,
-    act: approve,
-  },
+  ...replyVerbs,
   update: {
     takes: '[issue]',
     does: 'gives the task the text of the issue; with issue, gives the issue the text of the task',
@@ -262,7 +243,7 @@ export async function carryOut(app: App, given: GivenCommand): Promise<string | 
   const isPull = given.source.issue.isPull;
   const verb = verbNamed(name);
   if (isPull && !verb?.worksWithoutTask && (await taskOfCommand(app, given)) === undefined)
-    return 'This pull request belongs to no task. Only `help`, `ask`, `review` and `fix` work here.';
+    return `This pull request belongs to no task. Only ${namesWithoutTask()} work here.`;
   if (isPull && name === 'plan') return `\`${name}\` works in issues, and this is a pull request.`;
   if (verb === undefined)
     return `There is no such command. Did you mean \`${nearest(name, isPull ? 'pulls' : 'issues')}\`?`;
@@ -276,6 +257,12 @@ export async function carryOut(app: App, given: GivenCommand): Promise<string | 
 /** Returns the declaration of a command. People write the name, so it can be that of a property of every object. */
 export function verbNamed(name: string): Verb | undefined {
   return Object.hasOwn(verbs, name) ? verbs[name] : undefined;
+}
+
+/** Names the commands for pull requests without a task: `help`, `review` and so on. */
+function namesWithoutTask(): string {
+  const names = Object.keys(verbs).filter((name) => verbs[name]?.worksWithoutTask);
+  return new Intl.ListFormat('en-GB').format(names.map((name) => `\`${name}\``));
 }
 
 /** Returns the command for a place that is most like a word; of those that are as much alike, one with its first letter. */
