@@ -22,9 +22,12 @@ export function retryAfterMs(header: string | null | undefined, now = Date.now()
 export const waitReasons = ['plan', 'question', 'push', 'paused', 'model', 'host'] as const;
 export type WaitReason = (typeof waitReasons)[number];
 
+/** The waits that end without a person. A test compares them with the SQL function `reason_of_run`. */
+export const waitsForNobody = ['model', 'host'] as const satisfies readonly WaitReason[];
+
 /** Returns whether a run waits for a person. The other waits end without one. */
-export function isForPerson(reason: WaitReason): reason is Exclude<WaitReason, 'model' | 'host'> {
-  return reason !== 'model' && reason !== 'host';
+export function isForPerson(reason: WaitReason): reason is Exclude<WaitReason, (typeof waitsForNobody)[number]> {
+  return !(waitsForNobody as readonly WaitReason[]).includes(reason);
 }
 
 /** What people see of a run that waits. `options` are the answers to choose from, numbered from 1. */

@@ -5,6 +5,7 @@ import { migrations } from '../../migrations/list.ts';
 import { type Database, isDatabaseAway, openDatabase, violatedUnique } from '../../src/db/database.ts';
 import { tables } from '../../src/db/tables/list.ts';
 import { Users } from '../../src/db/tables/project.ts';
+import { isForPerson, waitReasons } from '../../src/domain/waiting.ts';
 import { hasTitleIndex, titleIndex } from '../../src/tasks/search-store.ts';
 import { createTestDatabase } from '../support/database.ts';
 
@@ -54,6 +55,18 @@ test('migrations and declared tables agree, column by column', async () => {
       .map((c) => `${c.column} ${c.type} ${c.nullable}`);
     expect([metadata.tableName, declared.sort()]).toEqual([metadata.tableName, actual.sort()]);
   }
+});
+
+test('the database puts exactly those waits into the inbox that are for a person', async () => {
+  const [{ check }]: [{ check: string }] = await db.manager.query(
+    `select pg_get_constraintdef(oid) as check from pg_constraint where conname = 'runs_wait_reason_check'`,
+  );
+  expect([...check.matchAll(/'(\w+)'/g)].map(([, reason]) => reason)).toEqual([...waitReasons]);
+  const found: { reason: string }[] = await db.manager.query(
+    `select reason from unnest($1::text[]) reason where reason_of_run('waiting', reason) is not null`,
+    [[...waitReasons]],
+  );
+  expect(found.map(({ reason }) => reason)).toEqual(waitReasons.filter(isForPerson));
 });
 
 test('migrations can be reverted and run again', async () => {

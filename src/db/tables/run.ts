@@ -1,6 +1,6 @@
 import { type Failure, kindsBehind, liveStatuses, type RunKind, type RunStatus } from '../../domain/run.ts';
 import { type Priority, priorities } from '../../domain/task.ts';
-import type { WaitReason } from '../../domain/waiting.ts';
+import { type WaitReason, waitsForNobody } from '../../domain/waiting.ts';
 import { big, flag, json, key, madeNow, maybeText, maybeTime, orderedJson, table, text, time, whole } from './table.ts';
 
 /** SQL: the statuses of runs that have not ended, as a list in parentheses. */
@@ -8,6 +8,9 @@ export const liveRun = `(${liveStatuses.map((status) => `'${status}'`).join(', '
 
 /** SQL: the kinds of runs that let the others of their project go first, as a list in parentheses. Indexes name exactly these. */
 export const behindOthers = `(${kindsBehind.map((kind) => `'${kind}'`).join(', ')})`;
+
+/** SQL: the reasons of waits that end without a person, as a list in parentheses. */
+export const reasonsForNobody = `(${waitsForNobody.map((reason) => `'${reason}'`).join(', ')})`;
 
 /** SQL: how urgent a run is, from 1. The index `runs_queued_by_priority` has exactly this expression. */
 export const urgencyOf = (run: string) => `array_position('{${priorities.join(',')}}'::text[], ${run}.priority)`;

@@ -1,6 +1,7 @@
 import type { EntityManager } from 'typeorm';
 import type { Approvable } from '../../conversation/ending.ts';
 import { newId } from '../../db/ids.ts';
+import { reasonsForNobody } from '../../db/tables/run.ts';
 import { storableJson, storableText } from '../../domain/text/sanitize.ts';
 import type { NewWait, RunPlan } from '../../domain/waiting.ts';
 import type { StoredDiff } from '../../tasks/work-store.ts';
@@ -49,7 +50,7 @@ export async function findPause(em: EntityManager, runId: string): Promise<strin
 }
 
 /** SQL: run r has waited for a person for longer than `days`, an SQL expression; 0 days never pass. */
-const hasExpired = (days: string) => `r.status = 'waiting' and r.wait_reason not in ('model', 'host') and ${days} > 0
+const hasExpired = (days: string) => `r.status = 'waiting' and r.wait_reason not in ${reasonsForNobody} and ${days} > 0
   and r.waiting_since < now() - ${days} * interval '1 day'`;
 
 /** Returns whether a run has waited for a person for longer than this many days. */

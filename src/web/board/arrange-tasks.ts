@@ -1,4 +1,5 @@
 import { useState } from 'react';
+import { isForPerson } from '../../domain/waiting.ts';
 import type { TaskCard } from '../api.ts';
 import { priorityNames, taskStatusNames } from '../display/names.ts';
 import { storeText } from '../frame/personal-storage.ts';
@@ -84,7 +85,7 @@ const isFound = ({ title, id }: TaskCard, search: string) =>
 function isInState({ failure, run }: TaskCard, state: string | null): boolean {
   if (state === null) return true;
   if (state === 'failed') return failure !== null;
-  if (state === 'waiting') return run?.status === 'waiting' && run.waitReason !== 'model' && run.waitReason !== 'host';
+  if (state === 'waiting') return run?.status === 'waiting' && (run.waitReason === null || isForPerson(run.waitReason));
   return run?.status === state;
 }
 

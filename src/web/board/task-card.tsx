@@ -16,6 +16,7 @@ import { Label } from '@primer/react';
 import { memo, Suspense, useRef } from 'react';
 import { Link } from 'react-router';
 import { inboxNames } from '../../domain/notices/reasons.ts';
+import { isForPerson } from '../../domain/waiting.ts';
 import type { Board, TaskCard as Card, CardRun, Session } from '../api.ts';
 import { Doing } from '../display/activity.tsx';
 import { ageText, clockText, elapsedOf, formatCost } from '../display/formats.ts';
@@ -213,8 +214,8 @@ function RunState({ run }: { run: CardRun | null }) {
 }
 
 function waitName(reason: CardRun['waitReason']): string {
-  if (reason === null || reason === 'model' || reason === 'host') return waitNames[reason ?? 'model'];
-  return inboxNames[reason];
+  if (reason !== null && isForPerson(reason)) return inboxNames[reason];
+  return waitNames[reason ?? 'model'];
 }
 
 function Elapsed({ run }: { run: CardRun }) {

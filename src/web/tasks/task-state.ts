@@ -1,3 +1,4 @@
+import { isForPerson } from '../../domain/waiting.ts';
 import type { Run, Task } from '../api.ts';
 import { elapsedOf, formatCost, formatMs, plural } from '../display/formats.ts';
 import { actionsFor, type TaskAction } from './actions/task-actions.ts';
@@ -84,7 +85,7 @@ function sentenceForViewer(task: Task, around: Surroundings): string {
     case 'in_progress':
       if (around.isQueued) return 'The run begins when a worker is free.';
       if (attention === null) return 'The agent is working.';
-      return ['model', 'host'].includes(attention.reason) ? progressSentence(task) : 'The run waits for a member.';
+      return isForPerson(attention.reason) ? 'The run waits for a member.' : progressSentence(task);
     case 'in_review':
       return 'Members review its changes.';
     case 'done':
