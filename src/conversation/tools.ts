@@ -63,7 +63,8 @@ function isUsable(tool: Tool, offered: Offered): boolean {
   const { hasShell, maySplit, plan = 'never', comments = false, submodules = false, review, isAlone = false } = offered;
   if (review === 'only') return ofReviews.has(tool);
   if (isAlone && notAlone.has(tool)) return false;
-  switch (tool.offer) {
+  const { offer = 'always' } = tool;
+  switch (offer) {
     case 'with shell':
       return hasShell;
     case 'with split':
@@ -76,7 +77,8 @@ function isUsable(tool: Tool, offered: Offered): boolean {
       return plan !== 'never';
     case 'with review':
       return review !== undefined;
-    default:
+    case 'hidden':
+    case 'always':
       return plan !== 'always' || !isEditing(tool);
   }
 }

@@ -2,7 +2,7 @@ import type { Session } from '../api.ts';
 import { revealHidden } from './hidden-characters.ts';
 
 /** What the tools of Deckhand do, as the dashboard says it: as a title, and as what an agent does now. */
-const verbs: Record<string, readonly [title: string, now: string]> = {
+const toolVerbs: Record<string, readonly [title: string, now: string]> = {
   list_files: ['List', 'Lists files'],
   read_file: ['Read', 'Reads'],
   search: ['Search', 'Searches'],
@@ -22,19 +22,21 @@ const verbs: Record<string, readonly [title: string, now: string]> = {
   // Such a call has no result until a person has replied. A run that works has the reply.
   propose_plan: ['Propose a plan', 'Continues with the plan'],
   ask_person: ['Ask', 'Continues with the answer to'],
+  answer_comment: ['Answer a comment', 'Answers a comment'],
   open_repository: ['Open repository', 'Opens repository'],
   create_subtasks: ['Create subtasks', 'Creates subtasks'],
+  review: ['Review', 'Writes the review'],
   finish: ['Finish', 'Finishes'],
   give_up: ['Give up', 'Gives up'],
 };
 
 /** Says what a tool does: `Read`, or the name of a tool that is not ours. */
 export function verbOf(name: string): string {
-  return Object.hasOwn(verbs, name) ? (verbs[name]?.[0] ?? name) : name.slice(0, 100);
+  return Object.hasOwn(toolVerbs, name) ? (toolVerbs[name]?.[0] ?? name) : name.slice(0, 100);
 }
 
 function nowOf(name: string): string {
-  return Object.hasOwn(verbs, name) ? (verbs[name]?.[1] ?? name) : `Uses ${name.slice(0, 100)}`;
+  return Object.hasOwn(toolVerbs, name) ? (toolVerbs[name]?.[1] ?? name) : `Uses ${name.slice(0, 100)}`;
 }
 
 /** Splits a call as the log describes it into its tool and the first line of what it is about. */
