@@ -52,8 +52,21 @@ function registrar(probot: Probot, parts: Part[]): Probot['on'] {
 }
 
 /**
- * Registers the handlers of webhook events. Except for the text that may contain commands, and the text of an issue to
- * which a label was added, they take only ids from a payload and ask GitHub for the rest.
+ * Registers the handlers of webhook events. They take ids from a payload and ask GitHub for the rest, so late and repeated
+ * events do no harm. These read more, because GitHub does not tell later what was so at that moment:
+ *
+ * - Commands, and the label that starts a task: the text of the comment or the issue, as its author or the person with
+ *   permission saw it. Later edits may not count. A command is handled once, and its author's rights are looked up.
+ * - `headChanged`: the head of a pull request and since when it has it, to know what a person had seen. An older head does
+ *   not replace a newer one.
+ * - `refreshPull`: whether the event was a push. The pull request itself is read again.
+ * - `proveAfterPush`: the commits of a push, if it leads from the head that is known to the one that GitHub shows.
+ *   Otherwise GitHub is asked for them.
+ * - `followRepository`: the earlier name of the default branch. Only where it is stored does the new one replace it.
+ * - `automate`: titles, texts, labels, branches and people. They are what the automation is about; its conditions are
+ *   checked against the occurrence, which causes at most one task, and the rights of the people are looked up.
+ * - `linkChanged`: who changed a link, because what GitHub records of a dependency does not name the other issue. The
+ *   links themselves are read again, and the rights of the person are looked up.
  */
 export function registerWebhooks(probot: Probot, app: App): void {
   /** Calls `act` with the repository of the event, if one of our installations covers it. */
