@@ -20,7 +20,8 @@ const features = [
 const inside = {
   conversation: ['tools', 'mcp', 'briefing'],
   environment: ['keep', 'secrets', 'change'],
-  github: ['app', 'diff', 'mirror', 'follow', 'planning', 'commands', 'inbox'],
+  git: ['work-tree', 'native', 'javascript'],
+  github: ['app', 'diff', 'issues', 'links', 'mirror', 'follow', 'planning', 'commands', 'inbox'],
   http: ['limits', 'access', 'documents', 'mcp'],
   images: ['registry'],
   notices: ['webhooks', 'mail'],

@@ -14,8 +14,8 @@ import { listProjectRepositories } from '../repositories/store.ts';
 import { ownerIdOf, ownerProblems } from '../tasks/operations.ts';
 import type { GitHubRepository } from './app/installation.ts';
 import { type Place, placeOfRepository } from './app/place.ts';
-import { readIssue } from './follow/issues.ts';
 import { insertTaskOfIssue, type ReadIssue, shownBesides, wordsOfIssue } from './issue-task.ts';
+import { readIssue } from './issues/read-issue.ts';
 import { itemsOf } from './paginate.ts';
 
 const InstalledRepository = z

@@ -1,7 +1,7 @@
 import { type EntityManager, In, Not } from 'typeorm';
 import type { Database } from '../db/database.ts';
 import { lockUntilCommit } from '../db/locks.ts';
-import { type InstallationRow, Installations } from '../db/tables/github.ts';
+import { type InstallationRow, Installations, Mirrored, type MirroredRow } from '../db/tables/github.ts';
 import type { RepositoryRow } from '../db/tables/project.ts';
 import { type PullRequestRow, PullRequests } from '../db/tables/task.ts';
 import type { TaskStatus } from '../domain/task.ts';
@@ -364,4 +364,17 @@ export async function resetMergeableAsks(db: Database, { repositoryId, number }:
     'update pull_requests set mergeable_asks = 0 where repository_id = $1 and number = $2 and mergeable_asks > 0',
     [repositoryId, number],
   );
+}
+
+/** Returns the issue and the pull requests that show a task, by number. Inserts missing rows. */
+export async function listMirrored(em: EntityManager, taskId: string): Promise<MirroredRow[]> {
+  await em.query(
+    `insert into mirrored (task_id, repository_id, number)
+       select id, issue_repository_id, issue_number from tasks where id = $1 and issue_number is not null
+         and issue_repository_id is not null
+       union select task_id, repository_id, number from pull_requests where task_id = $1
+     on conflict do nothing`,
+    [taskId],
+  );
+  return em.find(Mirrored, { where: { taskId }, order: { number: 'asc' } });
 }

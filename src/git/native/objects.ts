@@ -1,10 +1,10 @@
 import { isUtf8 } from 'node:buffer';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { exposeToOom } from '../../host/own-process.ts';
+import { cleanEnvironment } from '../clean-environment.ts';
 import { GitFailed } from '../engine.ts';
 import type { TreeEntry } from '../work-tree/tree-files.ts';
 import { inPortions } from '../work-tree/tree-files.ts';
-import { cleanEnvironment } from './run-git.ts';
 
 /** An object as git describes it; `content` is empty unless it was requested. */
 export interface GitObject {

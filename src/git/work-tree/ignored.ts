@@ -3,7 +3,7 @@ import type { Dirent } from 'node:fs';
 import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { exposeToOom } from '../../host/own-process.ts';
-import { cleanEnvironment } from '../native/run-git.ts';
+import { cleanEnvironment } from '../clean-environment.ts';
 import { listFolder, UnfitWorkTree } from './read-inside.ts';
 import type { TreeEntry } from './tree-files.ts';
 import { foldersOf } from './tree-files.ts';

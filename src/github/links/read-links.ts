@@ -4,7 +4,7 @@ import type { GitHubUser } from '../../projects/store.ts';
 import { nameOnGitHub } from '../../repositories/credentials.ts';
 import { listProjectRepositories } from '../../repositories/store.ts';
 import { type Place, placeOfRepository } from '../app/place.ts';
-import { readIssue } from '../follow/issues.ts';
+import { readIssue } from '../issues/read-issue.ts';
 import { listNewest, listPages } from '../paginate.ts';
 import { type IssueKey, isMissing, type LinkedTask, type LinkKind, noteMissing } from './link-store.ts';
 

@@ -5,9 +5,9 @@ import type { GitHubUser } from '../../projects/store.ts';
 import { findTask, type TaskView } from '../../tasks/store.ts';
 import { httpStatusOf, type Place, placeOfRepository } from '../app/place.ts';
 import { eachThenFail } from '../each-apart.ts';
-import { readIssue } from '../follow/issues.ts';
-import { listMirrored } from '../mirror/mirror-store.ts';
-import { isTripped, noteWrite } from '../mirror/sync-labels.ts';
+import { isTripped, noteWrite } from '../issues/limit-writes.ts';
+import { readIssue } from '../issues/read-issue.ts';
+import { listMirrored } from '../store.ts';
 import {
   findLinkable,
   forgetLink,

@@ -1,18 +1,5 @@
 import type { EntityManager } from 'typeorm';
-import { Mirrored, type MirroredRow } from '../../db/tables/github.ts';
-
-/** Returns the issue and the pull requests that show a task, by number. Inserts missing rows. */
-export async function listMirrored(em: EntityManager, taskId: string): Promise<MirroredRow[]> {
-  await em.query(
-    `insert into mirrored (task_id, repository_id, number)
-       select id, issue_repository_id, issue_number from tasks where id = $1 and issue_number is not null
-         and issue_repository_id is not null
-       union select task_id, repository_id, number from pull_requests where task_id = $1
-     on conflict do nothing`,
-    [taskId],
-  );
-  return em.find(Mirrored, { where: { taskId }, order: { number: 'asc' } });
-}
+import type { MirroredRow } from '../../db/tables/github.ts';
 
 export async function markShown(
   em: EntityManager,
@@ -52,30 +39,6 @@ export async function forgetShownCheck(
     [repositoryId, 'checkRunId' in of ? of.checkRunId : null, 'sha' in of ? of.sha : null],
   );
   return rows.map(({ taskId }) => taskId);
-}
-
-/** Counts one change that we made to a comment or label. Returns the number of such changes in the last ten minutes. */
-export async function countWrite(em: EntityManager, mirrored: MirroredRow): Promise<number> {
-  await em.query(`delete from mirror_writes where at < now() - interval '10 minutes' and repository_id = $1`, [
-    mirrored.repositoryId,
-  ]);
-  await em.query('insert into mirror_writes (repository_id, number) values ($1, $2)', [
-    mirrored.repositoryId,
-    mirrored.number,
-  ]);
-  const [row]: [{ count: number }] = await em.query(
-    'select count(*)::int as count from mirror_writes where repository_id = $1 and number = $2',
-    [mirrored.repositoryId, mirrored.number],
-  );
-  return row.count;
-}
-
-export async function tripBreaker(em: EntityManager, mirrored: MirroredRow, until: Date): Promise<void> {
-  await em.query('update mirrored set tripped_until = $3 where repository_id = $1 and number = $2', [
-    mirrored.repositoryId,
-    mirrored.number,
-    until,
-  ]);
 }
 
 /** Stores which milestone we set; null for none. */

@@ -3,43 +3,9 @@ import type { App, Octokit } from '../../app.ts';
 import type { MirroredRow } from '../../db/tables/github.ts';
 import { isRefusedWith } from '../../outgoing/github-errors.ts';
 import type { IssueRef } from '../app/place.ts';
+import { isTripped, noteWrite } from '../issues/limit-writes.ts';
 import { isOwnLabel, labelKey } from '../labels.ts';
 import { setNotice } from '../store.ts';
-import { countWrite, tripBreaker } from './mirror-store.ts';
-
-/**
- * Limit for our changes to comments and labels of one issue in ten minutes. Beyond it, a person or another bot is
- * probably reverting each of our changes.
- */
-const mostWrites = 20;
-
-const pauseSeconds = 600;
-
-/**
- * Counts a change that we made to a comment or label. Too many trip the circuit breaker of that issue, which pauses our
- * changes for ten minutes. Returns the updated row.
- */
-export async function noteWrite(app: App, em: EntityManager, mirrored: MirroredRow): Promise<MirroredRow> {
-  if ((await countWrite(em, mirrored)) <= mostWrites) return mirrored;
-  const { taskId, number } = mirrored;
-  app.metrics.breakers.inc();
-  app.log.warn({ taskId, number }, 'too many changes on one issue; paused for ten minutes');
-  const trippedUntil = new Date(Date.now() + pauseSeconds * 1000);
-  await tripBreaker(em, mirrored, trippedUntil);
-  // The first job explains the pause in the comment now. The second continues the changes when the pause is over.
-  await app.queue.send(undefined, 'mirror', { taskId, recheck: true }, { key: `${taskId} tripped` });
-  await app.queue.send(
-    undefined,
-    'mirror',
-    { taskId, recheck: true },
-    { key: `${taskId} over`, afterSeconds: pauseSeconds + 5 },
-  );
-  return { ...mirrored, trippedUntil };
-}
-
-export function isTripped({ trippedUntil }: MirroredRow): boolean {
-  return trippedUntil !== null && trippedUntil > new Date();
-}
 
 /**
  * Adds the wanted labels to an issue and removes our other labels. Labels from people stay. Returns the updated row,

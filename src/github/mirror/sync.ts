@@ -29,13 +29,14 @@ import { httpStatusOf, type IssueRef, type Place, placeOfRepository } from '../a
 import { findOwnComment } from '../comments.ts';
 import { eachThenFail } from '../each-apart.ts';
 import { wordsForIssue } from '../issue-task.ts';
+import { isTripped, noteWrite } from '../issues/limit-writes.ts';
 import { listOwnersOfLinks } from '../links/link-store.ts';
 import { syncLinks } from '../links/sync-links.ts';
 import { findItem } from '../paginate.ts';
-import { findPull } from '../store.ts';
+import { findPull, listMirrored } from '../store.ts';
 import { syncMilestone } from './milestones.ts';
 import { wanted } from './mirror.ts';
-import { linkIssue, listMirrored, markShown } from './mirror-store.ts';
+import { linkIssue, markShown } from './mirror-store.ts';
 import { visibleApproval, visibleEvent, visibleIn } from './private-parts.ts';
 import { answerReviews } from './reviews/answer-reviews.ts';
 import { postRequests } from './reviews/post-requests.ts';
@@ -43,7 +44,7 @@ import { showProofs } from './reviews/show-proofs.ts';
 import { showPullFailure } from './reviews/show-pull-failure.ts';
 import { statusMarker, type TaskPicture } from './status-comment.ts';
 import { syncCheck } from './sync-check.ts';
-import { isTripped, noteWrite, syncLabels } from './sync-labels.ts';
+import { syncLabels } from './sync-labels.ts';
 import { findTaskNames } from './task-names.ts';
 
 /**
