@@ -26,7 +26,7 @@ const inside = {
   images: ['registry'],
   notices: ['webhooks', 'mail'],
   llm: ['calls', 'refusals', 'chat', 'responses'],
-  runs: ['review', 'proof', 'waiting', 'continuing'],
+  runs: ['review', 'proof', 'reviewing', 'pull-proofs', 'waiting', 'continuing'],
   web: [
     'live',
     'markdown',
@@ -41,6 +41,7 @@ const inside = {
     'settings',
     'repositories',
     'environment',
+    'proofs',
     'trials',
     'lab',
     'agents',

@@ -1,6 +1,6 @@
 import { newId } from '../../src/db/ids.ts';
 import { countCompared, countDiffering, isKnownFlaky } from '../../src/runs/proof/flaky-store.ts';
-import { minutesToday, storeJudged, upsertPullProof } from '../../src/runs/reviewing/pull-proofs.ts';
+import { minutesToday, storeJudged, upsertPullProof } from '../../src/runs/pull-proofs/pull-proofs.ts';
 import { openRuns } from '../support/runs.ts';
 
 const given = openRuns();

@@ -2,9 +2,9 @@ import type { App } from '../../app.ts';
 import { Refused } from '../../domain/machine.ts';
 import { plain } from '../../domain/text/sanitize.ts';
 import { unlessMissing } from '../../repositories/permission.ts';
+import { askForProof } from '../../runs/pull-proofs/ask-proof.ts';
 import { askAboutPull } from '../../runs/reviewing/ask.ts';
 import { askFix } from '../../runs/reviewing/ask-fix.ts';
-import { askForProof } from '../../runs/reviewing/ask-proof.ts';
 import { type GivenCommand, taskOfCommand } from '../given-command.ts';
 
 /** The commands about pull requests of people, which have no task. */

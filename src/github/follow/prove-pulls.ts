@@ -8,7 +8,7 @@ import { unlessMissing } from '../../repositories/permission.ts';
 import { noSettings, rulesOfProofs } from '../../repositories/settings/repository-settings.ts';
 import type { RepositorySettings } from '../../repositories/settings/schema.ts';
 import { settingsOnGitHub } from '../../repositories/settings/settings-on-github.ts';
-import { askForProof, endProof, findLiveProof, mirrorProof } from '../../runs/reviewing/ask-proof.ts';
+import { askForProof, endProof, findLiveProof, mirrorProof } from '../../runs/pull-proofs/ask-proof.ts';
 import {
   askAgain,
   followBaseFrom,
@@ -28,14 +28,14 @@ import {
   type ProofBase,
   rememberRequired,
   requireProofs,
-} from '../../runs/reviewing/outdated-proofs.ts';
+} from '../../runs/pull-proofs/outdated-proofs.ts';
 import {
   forgetHeld,
   listHeldNumbers,
   releaseClosed,
   waitsForWriter,
   wasRequired,
-} from '../../runs/reviewing/pull-proofs.ts';
+} from '../../runs/pull-proofs/pull-proofs.ts';
 import type { PullRef } from '../../runs/reviewing/store.ts';
 import { urgently } from '../app/pacing.ts';
 import { type Place, placeOfRepository, readRepository } from '../app/place.ts';

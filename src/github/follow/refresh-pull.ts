@@ -11,7 +11,7 @@ import { answeredAt, isAddressOf, pullStatus } from '../../repositories/pulls.ts
 import { settingsOnGitHub } from '../../repositories/settings/settings-on-github.ts';
 import { isCommitOfRun } from '../../runs/journal.ts';
 import { cancelIfRunning } from '../../runs/operations.ts';
-import { mirrorProof } from '../../runs/reviewing/ask-proof.ts';
+import { mirrorProof } from '../../runs/pull-proofs/ask-proof.ts';
 import { collisionsChanged } from '../../tasks/collisions/look.ts';
 import { queueMirror, tryMoveTask } from '../../tasks/move.ts';
 import { voidEvidence } from '../../worker/proof/publish-proof.ts';

@@ -1,6 +1,6 @@
 import type { Probot } from 'probot';
 import type { App } from '../../app.ts';
-import { forgetShownProof } from '../../runs/reviewing/pull-proofs.ts';
+import { forgetShownProof } from '../../runs/pull-proofs/pull-proofs.ts';
 import { recheckTask } from '../../tasks/move.ts';
 import { followRepository, observeInstallation, syncInstallation } from '../app/installation.ts';
 import { type Place, placeOfEvent } from '../app/place.ts';

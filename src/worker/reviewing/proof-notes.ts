@@ -2,7 +2,7 @@ import type { Proof } from '../../domain/proof/proof.ts';
 import { isProgram } from '../../domain/proof/reading-code.ts';
 import { diffOf } from '../../git/diff.ts';
 import type { FileDiff } from '../../git/diff-files.ts';
-import type { ProofNote } from '../../runs/reviewing/pull-proofs.ts';
+import type { ProofNote } from '../../runs/pull-proofs/pull-proofs.ts';
 import { testFilesAmong } from '../proof/tested-change.ts';
 import type { Work } from '../work.ts';
 import { baseOfChange } from '../workspace/base-of-change.ts';

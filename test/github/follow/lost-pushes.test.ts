@@ -1,7 +1,7 @@
 import { proveAgainJob } from '../../../src/github/follow/prove-pulls.ts';
-import { askForProof } from '../../../src/runs/reviewing/ask-proof.ts';
-import { outdateTaken } from '../../../src/runs/reviewing/outdated-proofs.ts';
-import { findKnownProof } from '../../../src/runs/reviewing/pull-proofs.ts';
+import { askForProof } from '../../../src/runs/pull-proofs/ask-proof.ts';
+import { outdateTaken } from '../../../src/runs/pull-proofs/outdated-proofs.ts';
+import { findKnownProof } from '../../../src/runs/pull-proofs/pull-proofs.ts';
 import { openAcme } from '../../support/stand-ins/acme.ts';
 import { around, looked } from '../../support/stand-ins/named-github.ts';
 import { branchIs, eve, head, pullOf } from '../mirror/proofs-of-head.ts';

@@ -1,7 +1,7 @@
 import { type Place, placeOfEvent } from '../../../src/github/app/place.ts';
 import { followBases, proveAgainJob, proveMissed } from '../../../src/github/follow/prove-pulls.ts';
-import { followBaseFrom, storeCommits } from '../../../src/runs/reviewing/outdated-proofs.ts';
-import { storeJudged } from '../../../src/runs/reviewing/pull-proofs.ts';
+import { followBaseFrom, storeCommits } from '../../../src/runs/pull-proofs/outdated-proofs.ts';
+import { storeJudged } from '../../../src/runs/pull-proofs/pull-proofs.ts';
 import type { openAcme } from '../../support/stand-ins/acme.ts';
 import { around } from '../../support/stand-ins/named-github.ts';
 import { ada, branchIs, firstOfBase, place, proofsOfHead, pullOf } from '../mirror/proofs-of-head.ts';

@@ -1,6 +1,6 @@
 import { type Place, placeOfEvent } from '../../../src/github/app/place.ts';
 import { proveAgainJob, proveMissed } from '../../../src/github/follow/prove-pulls.ts';
-import { showProofs } from '../../../src/github/mirror/reviews/show-proofs.ts';
+import { showProofs } from '../../../src/github/mirror/proofs/show-proofs.ts';
 import { openAcme } from '../../support/stand-ins/acme.ts';
 import { around, asked, people, shown } from '../../support/stand-ins/named-github.ts';
 

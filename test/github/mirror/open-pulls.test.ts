@@ -1,5 +1,5 @@
 import type { Place } from '../../../src/github/app/place.ts';
-import { openBases } from '../../../src/github/mirror/reviews/strangers.ts';
+import { openBases } from '../../../src/github/mirror/proofs/strangers.ts';
 import { listOpenPulls } from '../../../src/github/paginate.ts';
 import { octokitFor } from '../../support/github-app.ts';
 import { listedPulls, openFakeGitHub } from '../../support/stand-ins/fake-github.ts';

@@ -1,6 +1,6 @@
-import { wantedCheck } from '../../../src/github/mirror/reviews/show-proofs.ts';
-import { badgeOf } from '../../../src/runs/reviewing/badge.ts';
-import type { PullProof } from '../../../src/runs/reviewing/pull-proofs.ts';
+import { wantedCheck } from '../../../src/github/mirror/proofs/show-proofs.ts';
+import { badgeOf } from '../../../src/runs/pull-proofs/badge.ts';
+import type { PullProof } from '../../../src/runs/pull-proofs/pull-proofs.ts';
 
 const proof: PullProof = {
   id: 'proof_1',

@@ -1,6 +1,6 @@
 import { type Place, placeOfRepository } from '../../../src/github/app/place.ts';
 import { proveAgainJob, proveMissed } from '../../../src/github/follow/prove-pulls.ts';
-import { askForProof } from '../../../src/runs/reviewing/ask-proof.ts';
+import { askForProof } from '../../../src/runs/pull-proofs/ask-proof.ts';
 import { openAcme } from '../../support/stand-ins/acme.ts';
 import { around, asked, looked, shown } from '../../support/stand-ins/named-github.ts';
 import { ada, eve, head, place, proofsOfHead, pullOf, settingsSay } from './proofs-of-head.ts';

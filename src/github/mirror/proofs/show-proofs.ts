@@ -11,7 +11,7 @@ import {
   type ProofHold,
   type PullProof,
   type ShownProof,
-} from '../../../runs/reviewing/pull-proofs.ts';
+} from '../../../runs/pull-proofs/pull-proofs.ts';
 import { findTask } from '../../../tasks/store.ts';
 import { urgently } from '../../app/pacing.ts';
 import { type Place, placeOfRepository } from '../../app/place.ts';

@@ -1,6 +1,6 @@
 import type { EntityManager } from 'typeorm';
 import { liveRun } from '../../db/tables/run.ts';
-import type { PullRef } from './store.ts';
+import type { PullRef } from '../reviewing/store.ts';
 
 /** If a pull request has more commits than this, any push to its base branch counts as one of them. */
 export const maxJudgedCommits = 500;

@@ -12,8 +12,10 @@ import { mentionsInSettings } from '../../repositories/settings/settings-on-gith
 import { moveTask, queueMirror } from '../../tasks/move.ts';
 import { setTaskFields } from '../../tasks/store.ts';
 import { isCommitOfRun, isCommitWithoutPull } from '../journal.ts';
+import { cancelLive, insertHidden, maxBody, mayWrite, settingsFor } from '../reviewing/ask.ts';
+import { assertHeadSeen, isFork, type ReadPull, readPull } from '../reviewing/read-pull.ts';
+import { findAsk, findTaskOfPull, findTaskOfReviewed, insertAsk, type PullRef } from '../reviewing/store.ts';
 import { findLiveRun, insertRun, lockRun } from '../store.ts';
-import { cancelLive, insertHidden, maxBody, mayWrite, settingsFor } from './ask.ts';
 import { askAgain, leaveToPeople, outdateProof } from './outdated-proofs.ts';
 import {
   findPullProof,
@@ -27,8 +29,6 @@ import {
   upsertPullProof,
   wasRequired,
 } from './pull-proofs.ts';
-import { assertHeadSeen, isFork, type ReadPull, readPull } from './read-pull.ts';
-import { findAsk, findTaskOfPull, findTaskOfReviewed, insertAsk, type PullRef } from './store.ts';
 
 export interface AskingForProof {
   repository: RepositoryRow;

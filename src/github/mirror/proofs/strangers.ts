@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { App } from '../../../app.ts';
 import { graphqlRefusal } from '../../../errors.ts';
 import { unlessMissing } from '../../../repositories/permission.ts';
-import { markBaseLooked, type PullProof, type ShownProof } from '../../../runs/reviewing/pull-proofs.ts';
+import { markBaseLooked, type PullProof, type ShownProof } from '../../../runs/pull-proofs/pull-proofs.ts';
 import type { Place } from '../../app/place.ts';
 import { readRequirements } from '../../app/requirements.ts';
 import { proofCheckName } from '../sync-check.ts';

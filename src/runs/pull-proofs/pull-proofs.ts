@@ -3,8 +3,8 @@ import { newId } from '../../db/ids.ts';
 import type { Judged, ProofStatus } from '../../domain/proof/proof.ts';
 import type { Failure, RunStatus } from '../../domain/run.ts';
 import { storableJson } from '../../domain/text/sanitize.ts';
+import type { PullRef } from '../reviewing/store.ts';
 import { boundedCommits } from './outdated-proofs.ts';
-import type { PullRef } from './store.ts';
 
 /**
  * Why a proof is not tried: a person who may write has to ask first, the minutes of the day are used up, or the settings of the

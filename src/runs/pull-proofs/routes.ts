@@ -4,7 +4,7 @@ import { pageQuery, type Route, route, Timestamp } from '../../http/route.ts';
 import { onRepository } from '../../repositories/routes.ts';
 import { listFlaky } from '../proof/flaky-store.ts';
 import { badgeAddress } from './badge.ts';
-import { listProofMonths, listPullProofs, listSlowChecks } from './proof-figures.ts';
+import { listProofMonths, listPullProofs, listSlowChecks } from './figures.ts';
 
 const PullProof = z
   .object({

@@ -2,7 +2,7 @@ import { createHmac, timingSafeEqual } from 'node:crypto';
 import express, { type Router } from 'express';
 import type { App } from '../../app.ts';
 import { idOrEmpty } from '../../http/access/access.ts';
-import { listProofMonths, type ProofMonth } from './proof-figures.ts';
+import { listProofMonths, type ProofMonth } from './figures.ts';
 
 /**
  * Returns the address of a repository's badge. Whoever knows it sees the share of proved pull requests and nothing else,
