@@ -48,6 +48,51 @@ test('folders have at most 12 files of their own, in tests 18', () => {
   expect(full.map(([folder]) => folder)).toEqual([]);
 });
 
+type Folders = Record<string, string[]>;
+const { inside, withoutOrder }: { inside: Folders; withoutOrder: Folders } = await import(
+  join(repository, '.dependency-cruiser.js')
+);
+
+test('every part of a folder is in the order of the linter, or is named as one without', () => {
+  const parts = readdirSync(root, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isDirectory() && entry.parentPath !== root)
+    .map((entry) => relative(root, join(entry.parentPath, entry.name)));
+  const named = [inside, withoutOrder].flatMap((all) =>
+    Object.entries(all).flatMap(([folder, names]) => names.map((name) => `${folder}/${name}`)),
+  );
+  expect(named.sort()).toEqual(parts.sort());
+});
+
+/** Returns the words in backquotes of each row of a table, and of each paragraph. */
+function quotedIn(page: string): string[][] {
+  const text = readFileSync(join(repository, page), 'utf8');
+  const blocks = [...(text.match(/^\|.*$/gm) ?? []), ...text.split(/\n\n/).filter((block) => !block.startsWith('|'))];
+  return blocks.map((block) => [...block.matchAll(/`([\w-]+)`/g)].map(([, word = '']) => word));
+}
+
+test('docs/architecture.md names every part of a folder, in the order of the linter', () => {
+  const blocks = quotedIn('docs/architecture.md');
+  const folders = new Set([...Object.keys(inside), ...Object.keys(withoutOrder)]);
+  for (const folder of folders) {
+    if (folder === 'web' || folder.includes('/')) continue;
+    const parts = [...(inside[folder] ?? []), ...(withoutOrder[folder] ?? [])];
+    const about = blocks.filter((words) => words.includes(folder));
+    const best = about.find((words) => parts.every((part) => words.includes(part))) ?? about.flat();
+    expect([folder, parts.filter((part) => !best.includes(part))]).toEqual([folder, []]);
+    const from = best.slice(best.indexOf(folder) + 1);
+    const inOrder = [...new Set(from)].filter((word) => inside[folder]?.includes(word));
+    expect([folder, inOrder]).toEqual([folder, inside[folder] ?? []]);
+  }
+});
+
+test('docs/dashboard.md lists the folders of the dashboard in the order of the linter', () => {
+  const text = readFileSync(join(repository, 'docs/dashboard.md'), 'utf8');
+  const section = /^## Source\n([\s\S]*?)^## /m.exec(text)?.[1] ?? '';
+  const rows = [...section.matchAll(/^\| (`[^|]*`) \|/gm)].map(([, cell]) => cell).join(' ');
+  const listed = [...rows.matchAll(/`([\w-]+)`/g)].map(([, name]) => name);
+  expect(listed).toEqual(inside.web);
+});
+
 /** What belongs to the process itself: its threads, its memory, its connections, its disk, the build that it serves. */
 const processState = [
   'domain/secrets.ts',
