@@ -82,6 +82,7 @@ export const withoutOrder = {
   tasks: ['collisions'],
   web: ['public'],
   'web/agents': ['learning'],
+  'web/live': ['queries'],
   'web/planning': ['editing'],
   worker: ['lab', 'radar', 'reviewing', 'undo'],
   'worker/proof': ['inside', 'manifests'],

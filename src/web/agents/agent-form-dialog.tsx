@@ -7,7 +7,7 @@ import { SelectField } from '../forms/select-field.tsx';
 import { changedFields, submitOnce } from '../forms/submit.ts';
 import { useFormDraft } from '../forms/use-draft.ts';
 import { errorMessage } from '../live/errors.ts';
-import * as queries from '../live/queries.ts';
+import * as agentQueries from '../live/queries/agents.ts';
 import { refetchAgents } from '../live/refetch-changes.ts';
 import { effortName } from './agent-texts.ts';
 
@@ -35,7 +35,7 @@ interface Props {
 export function AgentFormDialog(props: Props) {
   const { agent, onClose } = props;
   const { fields, set, clear, save } = useAgentForm(props);
-  const { data: agents = [] } = useQuery(queries.allAgents());
+  const { data: agents = [] } = useQuery(agentQueries.allAgents());
   const name = fields.name.trim().toLowerCase();
   const isTaken = agents.some((each) => each.id !== agent?.id && each.name.toLowerCase() === name);
   const onCancel = () => {
@@ -102,7 +102,7 @@ function useAgentForm({ agent, onClose }: Props) {
 
 function Details(props: { fields: Fields; set(change: Partial<Fields>): void; agent: api.Agent | undefined }) {
   const { fields, set, agent } = props;
-  const { data: names = [] } = useQuery(queries.modelNames(agent?.projectId ?? undefined));
+  const { data: names = [] } = useQuery(agentQueries.modelNames(agent?.projectId ?? undefined));
   return (
     <>
       <div className="fields">

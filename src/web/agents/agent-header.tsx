@@ -6,7 +6,7 @@ import * as api from '../api.ts';
 import { sentenceCase } from '../display/names.ts';
 import { May, useMay } from '../forms/may.tsx';
 import { notify, notifyError } from '../frame/notices.tsx';
-import * as queries from '../live/queries.ts';
+import * as agentQueries from '../live/queries/agents.ts';
 import { refetchAgents } from '../live/refetch-changes.ts';
 import { AgentFormDialog } from './agent-form-dialog.tsx';
 import { healthReason, resetText } from './agent-texts.ts';
@@ -16,7 +16,7 @@ import { NewVersion } from './learning/new-version.tsx';
 /** Shows the name of an agent with its actions, and why its health is not good. */
 export function AgentHeader({ projectId, agent }: { projectId: string; agent: api.Agent }) {
   const client = useQueryClient();
-  const health = useQuery(queries.agentsHealth());
+  const health = useQuery(agentQueries.agentsHealth());
   const [isEditing, setEditing] = useState(false);
   const reset = useMutation({
     mutationFn: () => api.resetAgentHealth(agent.id),

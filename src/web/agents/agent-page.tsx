@@ -9,7 +9,7 @@ import { FactList, Section } from '../display/sections.tsx';
 import { TimeAgo } from '../display/times.tsx';
 import { usePageTitle } from '../frame/page-header.tsx';
 import { lazyPart } from '../live/load-part.ts';
-import * as queries from '../live/queries.ts';
+import * as agentQueries from '../live/queries/agents.ts';
 import { Trials } from '../trials/trials-section.tsx';
 import { AgentHeader } from './agent-header.tsx';
 import { completionText, rateText, successText } from './agent-texts.ts';
@@ -19,7 +19,7 @@ import { Suggestions } from './learning/suggestions.tsx';
 
 export function AgentPage() {
   const { projectId = '', agentId = '' } = useParams();
-  const query = useQuery(queries.agent(agentId));
+  const query = useQuery(agentQueries.agent(agentId));
   usePageTitle(query.data?.name, 'Agents');
   return (
     <div className="narrow stack">
@@ -67,7 +67,7 @@ function AgentView({ projectId, agent }: { projectId: string; agent: Agent }) {
 const WeeklyRunsChart = lazyPart(async () => ({ default: (await import('./weekly-runs-chart.tsx')).WeeklyRunsChart }));
 
 function Performance({ agentId }: { agentId: string }) {
-  const query = useQuery(queries.performance(agentId));
+  const query = useQuery(agentQueries.performance(agentId));
   return (
     <Section title="Performance">
       <QueryResult query={query} rows={2}>
@@ -103,7 +103,7 @@ function Performance({ agentId }: { agentId: string }) {
 }
 
 function Skills({ agentId }: { agentId: string }) {
-  const query = useQuery(queries.skills(agentId));
+  const query = useQuery(agentQueries.skills(agentId));
   return (
     <Section title="Skills">
       <QueryResult query={query} rows={1}>
@@ -130,7 +130,7 @@ function Skills({ agentId }: { agentId: string }) {
 /** Shows the system prompt of an agent beside that of its previous version, with the results of each. */
 function SystemPrompts({ projectId, agent }: { projectId: string; agent: Agent }) {
   const { data: previous } = useQuery({
-    ...queries.agent(agent.previousVersionId ?? ''),
+    ...agentQueries.agent(agent.previousVersionId ?? ''),
     enabled: agent.previousVersionId !== null,
   });
   return (
@@ -144,7 +144,7 @@ function SystemPrompts({ projectId, agent }: { projectId: string; agent: Agent }
 }
 
 function Version({ agent, link }: { agent: Agent; link?: string }) {
-  const { data } = useQuery(queries.performance(agent.id));
+  const { data } = useQuery(agentQueries.performance(agent.id));
   const name = `Version ${agent.version}`;
   return (
     <div>

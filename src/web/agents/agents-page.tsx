@@ -9,6 +9,7 @@ import { Loading, QueryResult } from '../display/query-result.tsx';
 import { May, useMay, useNewParam } from '../forms/may.tsx';
 import { PageHeader, usePageTitle } from '../frame/page-header.tsx';
 import { lazyPart } from '../live/load-part.ts';
+import * as agentQueries from '../live/queries/agents.ts';
 import * as queries from '../live/queries.ts';
 import { AgentFormDialog } from './agent-form-dialog.tsx';
 import { costDays } from './agent-texts.ts';
@@ -21,7 +22,7 @@ export function AgentsPage() {
   usePageTitle('Agents');
   const { projectId = '' } = useParams();
   const [searchParams, setSearchParams] = useSearchParams();
-  const query = useQuery(queries.agentsOf(projectId));
+  const query = useQuery(agentQueries.agentsOf(projectId));
   const mayCreate = useMay('member');
   useNewParam(mayCreate);
   const chosen = (searchParams.get('compare') ?? '').split(',').filter((id) => id !== '');
@@ -61,7 +62,7 @@ interface TableProps {
 }
 
 function AgentTable({ projectId, agents, chosen, onChoose }: TableProps) {
-  const health = useQuery(queries.agentsHealth());
+  const health = useQuery(agentQueries.agentsHealth());
   const spend = useQuery(queries.spend(projectId, costDays));
   const sorted = [...agents].sort((a, b) => a.team.localeCompare(b.team));
   // The third choice replaces the first one.
@@ -117,7 +118,7 @@ function AgentRow(props: {
 }) {
   const { projectId, agent, health, spend, isChosen, onToggle } = props;
   const { id, name, team, status } = agent;
-  const { data } = useQuery(queries.agent(id));
+  const { data } = useQuery(agentQueries.agent(id));
   return (
     <tr>
       <td>

@@ -8,6 +8,7 @@ import { QueryResult } from '../display/query-result.tsx';
 import { Section } from '../display/sections.tsx';
 import { useMay } from '../forms/may.tsx';
 import { TextChanges } from '../forms/text-changes.tsx';
+import * as agentQueries from '../live/queries/agents.ts';
 import * as queries from '../live/queries.ts';
 import { TrialList } from '../trials/trial-result.tsx';
 import { TryDialog } from '../trials/try-dialog.tsx';
@@ -15,7 +16,7 @@ import { completionText, costDays, effortName, successText } from './agent-texts
 
 /** Shows the settings and figures of two agents side by side, and what differs in their prompts. */
 export function TwoAgents({ projectId, ids: [one, other] }: { projectId: string; ids: [string, string] }) {
-  const [first, second] = [useQuery(queries.agent(one)), useQuery(queries.agent(other))];
+  const [first, second] = [useQuery(agentQueries.agent(one)), useQuery(agentQueries.agent(other))];
   return (
     <Section title="Comparison">
       <QueryResult query={first} rows={4}>
@@ -92,7 +93,7 @@ function Columns({ projectId, agents: [a, b] }: { projectId: string; agents: [Ag
 
 /** Shows the trials in which both made the same changes, and lets admins start one. */
 function TrialsOfBoth({ projectId, agents: [a, b] }: { projectId: string; agents: [Agent, Agent] }) {
-  const query = useQuery(queries.trials(a.id));
+  const query = useQuery(agentQueries.trials(a.id));
   const [isOpen, setOpen] = useState(false);
   const mayTry = useMay('admin');
   return (
@@ -133,8 +134,8 @@ function useScrollTo(hash: string) {
 }
 
 function useFigures(id: string) {
-  const { data: performance } = useQuery(queries.performance(id));
-  const { data: skills } = useQuery(queries.skills(id));
+  const { data: performance } = useQuery(agentQueries.performance(id));
+  const { data: skills } = useQuery(agentQueries.skills(id));
   return { metrics: performance?.metrics, skills };
 }
 

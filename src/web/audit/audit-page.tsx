@@ -11,6 +11,8 @@ import { EmptyState } from '../display/sections.tsx';
 import { TimeAgo } from '../display/times.tsx';
 import { RoleInProject } from '../forms/may.tsx';
 import { PageHeader, usePageTitle } from '../frame/page-header.tsx';
+import * as agentQueries from '../live/queries/agents.ts';
+import * as repositoryQueries from '../live/queries/repositories.ts';
 import * as queries from '../live/queries.ts';
 import { AuditFilters, ObjectFilter, useAuditFilters } from './filters.tsx';
 import { changesIn, idsIn, type Named, namedVersions, partsOf, shownValue, viaNames } from './record-texts.ts';
@@ -161,9 +163,9 @@ function useNamedIds(projectId: string, records: AuditRecord[], chosen: string):
     ids.filter((id) => id.startsWith('task_')),
   );
   const { data: sprints = [] } = useQuery({ ...queries.sprints(projectId), ...enabled('sprint_') });
-  const { data: agents = [] } = useQuery({ ...queries.agentsOf(projectId), ...enabled('agent_') });
+  const { data: agents = [] } = useQuery({ ...agentQueries.agentsOf(projectId), ...enabled('agent_') });
   const { data: members = [] } = useQuery({ ...queries.members(projectId), ...enabled('user_') });
-  const { data: repositories = [] } = useQuery({ ...queries.repositories(projectId), ...enabled('repo_') });
+  const { data: repositories = [] } = useQuery({ ...repositoryQueries.repositories(projectId), ...enabled('repo_') });
   const { data: wizards = [] } = useQuery({ ...queries.wizards(projectId), ...enabled('wiz_') });
   const { data: automations = [] } = useQuery({ ...queries.automations(projectId), ...enabled('auto_') });
   const { data: webhooks = [] } = useQuery({ ...queries.webhooks(projectId), ...enabled('hook_') });

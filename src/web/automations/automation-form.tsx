@@ -7,6 +7,8 @@ import { SelectField } from '../forms/select-field.tsx';
 import { submitOnce } from '../forms/submit.ts';
 import { useFormDraft } from '../forms/use-draft.ts';
 import { errorMessage } from '../live/errors.ts';
+import * as agentQueries from '../live/queries/agents.ts';
+import * as repositoryQueries from '../live/queries/repositories.ts';
 import * as queries from '../live/queries.ts';
 import { ownZone, type Template, templates } from './templates.ts';
 import { dueText, eventNames } from './words.ts';
@@ -61,8 +63,8 @@ interface Props {
 /** Creates or edits an automation. */
 export function AutomationForm({ projectId, automation, onClose }: Props) {
   const { fields, set, save, clear } = useAutomationForm(projectId, automation, onClose);
-  const { data: repositories } = useQuery(queries.repositories(projectId));
-  const { data: agents } = useQuery(queries.agentsOf(projectId));
+  const { data: repositories } = useQuery(repositoryQueries.repositories(projectId));
+  const { data: agents } = useQuery(agentQueries.agentsOf(projectId));
   return (
     <FormDialog
       title={automation === undefined ? 'New automation' : 'Edit automation'}

@@ -9,6 +9,7 @@ import { May, useMay, useNewParam } from '../forms/may.tsx';
 import { PageHeader, usePageTitle } from '../frame/page-header.tsx';
 import { useShortcuts } from '../keys/shortcuts.ts';
 import { lazyPart } from '../live/load-part.ts';
+import * as repositoryQueries from '../live/queries/repositories.ts';
 import * as queries from '../live/queries.ts';
 import { NextStep, useOnboarding } from '../onboarding/checklist.tsx';
 import { Board } from './board.tsx';
@@ -76,7 +77,7 @@ export function BoardPage() {
 }
 
 function FirstSteps({ projectId }: { projectId: string }) {
-  const { data } = useQuery(queries.repositories(projectId));
+  const { data } = useQuery(repositoryQueries.repositories(projectId));
   if (!useMay('member')) return <EmptyState title="No tasks yet">The tasks of the project appear here.</EmptyState>;
   return (
     <EmptyState title="No tasks yet">

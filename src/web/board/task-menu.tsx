@@ -4,7 +4,7 @@ import { useNavigate } from 'react-router';
 import { type AgentEntry, type TaskCard, updateTask } from '../api.ts';
 import { notify, notifyError } from '../frame/notices.tsx';
 import { putTask } from '../live/put-task.ts';
-import * as queries from '../live/queries.ts';
+import * as agentQueries from '../live/queries/agents.ts';
 import { actionNames, actionsFor } from '../tasks/actions/task-actions.ts';
 import { useConfirmedAction } from '../tasks/use-confirmed-action.tsx';
 import type { LazyMenu } from './use-lazy-menu.ts';
@@ -37,7 +37,7 @@ export function TaskMenu({ task, anchorRef, isOpen, onOpenChange }: LazyMenu & {
 /** Offers the agents to which a task without one can be assigned. */
 function AgentItems({ task }: { task: TaskCard }) {
   const client = useQueryClient();
-  const { data: agents = [] } = useQuery(queries.agentsOf(task.projectId));
+  const { data: agents = [] } = useQuery(agentQueries.agentsOf(task.projectId));
   const assign = useMutation({
     mutationFn: ({ id }: AgentEntry) => updateTask(task.id, { owner: id }),
     onSuccess: (changed, { name }) => {

@@ -8,14 +8,14 @@ import { May } from '../forms/may.tsx';
 import { mutateOnce } from '../forms/submit.ts';
 import { PageHeader, usePageTitle } from '../frame/page-header.tsx';
 import { errorMessage, statusOf } from '../live/errors.ts';
-import * as queries from '../live/queries.ts';
+import * as repositoryQueries from '../live/queries/repositories.ts';
 import { TrialResult } from './trial-result.tsx';
 
 /** Tries the environment of a repository: set-up and checks on the default branch, without an agent. */
 export function EnvironmentPage() {
   usePageTitle('Environment');
   const { projectId = '', repositoryId = '' } = useParams();
-  const query = useQuery(queries.repositories(projectId));
+  const query = useQuery(repositoryQueries.repositories(projectId));
   return (
     <div className="narrow stack">
       <QueryResult query={query} isPage>
@@ -37,7 +37,7 @@ export function EnvironmentPage() {
 
 function RepositoryEnvironment({ repository: { id, name, projectId } }: { repository: api.RepositoryEntry }) {
   const client = useQueryClient();
-  const query = queries.environmentTrial(id);
+  const query = repositoryQueries.environmentTrial(id);
   const trial = useQuery(query);
   const refresh = () => client.invalidateQueries({ queryKey: query.queryKey });
   const start = useMutation({

@@ -7,6 +7,7 @@ import type { InboxEntry } from '../api.ts';
 import { showCountInTitle } from '../frame/page-header.tsx';
 import { subscribe } from '../live/event-stream.ts';
 import { openTimeoutMs } from '../live/project-events.ts';
+import * as agentQueries from '../live/queries/agents.ts';
 import * as queries from '../live/queries.ts';
 import { soon } from '../live/soon.ts';
 import { notificationState, notificationsFor, showNotification } from './notifications.ts';
@@ -79,7 +80,7 @@ function useSignals(entries: InboxEntry[] | undefined, isReady: boolean): void {
   const count = entries?.length ?? 0;
   useEffect(() => showCountInTitle(count), [count]);
   // With the inbox, so that both are one request.
-  const { data: agents } = useQuery({ ...queries.allAgents(), enabled: isReady });
+  const { data: agents } = useQuery({ ...agentQueries.allAgents(), enabled: isReady });
   const isWorking = agents?.some(({ status }) => status === 'busy') ?? false;
   useEffect(() => showIcon(isWorking ? '/icon-working.svg' : '/icon.svg'), [isWorking]);
 }

@@ -12,7 +12,7 @@ import { mutateOnce } from '../forms/submit.ts';
 import { notifyError } from '../frame/notices.tsx';
 import { PageHeader, usePageTitle } from '../frame/page-header.tsx';
 import { errorMessage, statusOf } from '../live/errors.ts';
-import * as queries from '../live/queries.ts';
+import * as repositoryQueries from '../live/queries/repositories.ts';
 import { TryAny } from '../trials/try-any.tsx';
 import { BenchmarkItems } from './benchmark-items.tsx';
 
@@ -20,7 +20,7 @@ import { BenchmarkItems } from './benchmark-items.tsx';
 export function BenchmarkPage() {
   usePageTitle('Benchmark');
   const { projectId = '', repositoryId = '' } = useParams();
-  const query = useQuery(queries.repositories(projectId));
+  const query = useQuery(repositoryQueries.repositories(projectId));
   return (
     <div className="narrow stack">
       <QueryResult query={query} isPage>
@@ -45,7 +45,7 @@ function RepositoryBenchmark({ repository }: { repository: api.RepositoryEntry }
   const [searchParams] = useSearchParams();
   const wanted = (searchParams.get('try') ?? '').split(',').filter(Boolean).slice(0, 2);
   const client = useQueryClient();
-  const query = queries.benchmark(id);
+  const query = repositoryQueries.benchmark(id);
   const benchmark = useQuery(query);
   const isAdmin = useMay('admin');
   const mayWrite = useMay('member');

@@ -28,35 +28,7 @@ export const project = (id: string) =>
     staleTime: pageFreshMs,
     refetchInterval: ({ state }) => (state.data?.github ? githubPollMs : false),
   });
-export const installedRepositories = (id: string) =>
-  queryOptions({ queryKey: ['installed-repositories', id], queryFn: () => api.listInstalledRepositories(id) });
 export const members = (id: string) => queryOptions({ queryKey: ['members', id], queryFn: () => api.listMembers(id) });
-export const repositories = (id: string) =>
-  queryOptions({ queryKey: ['repositories', id], queryFn: () => api.listRepositories({ projectId: id }) });
-export const reviewExamples = (repositoryId: string) =>
-  queryOptions({ queryKey: ['review-examples', repositoryId], queryFn: () => api.listReviewExamples(repositoryId) });
-/** Branches whose names contain a text. The host of the repository is asked, so a failure is not repeated at once. */
-export const branches = (repositoryId: string, search: string) =>
-  queryOptions({
-    queryKey: ['branches', repositoryId, search],
-    queryFn: () => api.searchBranches(repositoryId, { search }),
-    retry: false,
-  });
-/** They change rarely, and dialogs do without them while GitHub cannot be asked. */
-export const taskTemplates = (repositoryId: string) =>
-  queryOptions({
-    queryKey: ['task-templates', repositoryId],
-    queryFn: () => api.listTaskTemplates(repositoryId),
-    staleTime: 5 * 60_000,
-    retry: false,
-  });
-/** The dialog that shows them offers to try again, and most failures last: the App is not installed. */
-export const openIssues = (repositoryId: string) =>
-  queryOptions({
-    queryKey: ['issues', repositoryId],
-    queryFn: () => api.listOpenIssues(repositoryId),
-    retry: false,
-  });
 /** The open pull requests of others for the issue of a task. A start does not need them, so a failure is not repeated. */
 export const otherWork = (taskId: string) =>
   queryOptions({
@@ -75,12 +47,6 @@ export const gitToken = (id: string) =>
   queryOptions({ queryKey: ['git-token', id], queryFn: () => api.getGitToken(id) });
 export const modelToken = (id: string) =>
   queryOptions({ queryKey: ['model-token', id], queryFn: () => api.getModelToken(id) });
-export const pullProofs = (id: string, limit: number) =>
-  queryOptions({ queryKey: ['pull-proofs', id, limit], queryFn: () => api.listPullProofs(id, { limit }) });
-export const proofFigures = (id: string) =>
-  queryOptions({ queryKey: ['proof-figures', id], queryFn: () => api.getProofFigures(id) });
-export const flaky = (id: string) =>
-  queryOptions({ queryKey: ['flaky', id], queryFn: () => api.listFlaky(id, { limit: 50 }) });
 export const automations = (id: string) =>
   queryOptions({ queryKey: ['automations', id], queryFn: () => api.listAutomations(id) });
 export const mcpServers = (id: string) =>
@@ -105,44 +71,6 @@ export const unassignedSecrets = () =>
     queryFn: () => api.listUnassignedSecrets(),
     staleTime: personFreshMs,
   });
-
-/** How often a running trial is fetched. The service stores new output once a second. */
-const trialPollMs = 2000;
-
-/** The last trial of a repository's environment; null before the first. Trials have no events. */
-export const environmentTrial = (repositoryId: string) =>
-  queryOptions({
-    queryKey: ['environment-trial', repositoryId],
-    queryFn: () =>
-      api.getEnvironmentTrial(repositoryId).catch((error) => {
-        if (statusOf(error) === 404) return null;
-        throw error;
-      }),
-    refetchInterval: ({ state }) => (state.data?.status === 'running' ? trialPollMs : false),
-  });
-
-/** How often running trials of an agent are fetched. They have no events, and an item takes minutes. */
-const agentTrialPollMs = 10_000;
-
-/** The latest trials of an agent. */
-export const trials = (agentId: string) =>
-  queryOptions({
-    queryKey: ['trials', agentId],
-    queryFn: () => api.listTrials(agentId, { limit: 20 }),
-    refetchInterval: ({ state }) => (state.data?.some(({ status }) => status === 'running') ? agentTrialPollMs : false),
-  });
-export const trialEstimate = (
-  agentId: string,
-  repositoryId: string,
-  asked: { items: number; against?: string; model?: string },
-) =>
-  queryOptions({
-    queryKey: ['trial-estimate', agentId, repositoryId, asked],
-    queryFn: () => api.estimateTrial(agentId, repositoryId, asked),
-    retry: false,
-  });
-export const portfolio = (repositoryId: string) =>
-  queryOptions({ queryKey: ['portfolio', repositoryId], queryFn: () => api.getPortfolio(repositoryId) });
 
 /** The cards of a project's tasks, newest first, with the names of its agents and sprints. */
 export const board = (projectId: string) =>
@@ -230,44 +158,6 @@ export const planDetails = (runId: string, attentionId: string) =>
   });
 const textsOf = (given: unknown): string[] => (Array.isArray(given) ? given.map(String) : []);
 
-export const agentsOf = (projectId: string) =>
-  queryOptions({ queryKey: ['agents', projectId], queryFn: () => api.listAgents({ projectId }) });
-/** How often the agents of all projects are fetched. Only the events of one project arrive on a page. */
-const agentsPollMs = 30_000;
-
-/** The agents of all projects of the person. A tab that is not shown fetches them too, because its icon depends on them. */
-export const allAgents = () =>
-  queryOptions({
-    queryKey: ['agents', 'all'],
-    queryFn: () => api.listAgents(),
-    refetchInterval: agentsPollMs,
-    refetchIntervalInBackground: true,
-  });
-/** The models that the server of a project lists, or that of agents without one. */
-export const modelNames = (projectId: string | undefined) =>
-  queryOptions({
-    queryKey: ['model-names', projectId],
-    queryFn: async () => (await api.listModelNames(projectId === undefined ? {} : { projectId })).names,
-    staleTime: personFreshMs,
-    retry: false,
-  });
-export const agent = (id: string) => queryOptions({ queryKey: ['agent', id], queryFn: () => api.getAgent(id) });
-export const agentsHealth = () => queryOptions({ queryKey: ['health'], queryFn: () => api.listAgentHealth() });
-export const performance = (id: string) =>
-  queryOptions({ queryKey: ['performance', id], queryFn: () => api.getAgentPerformance(id, { weeks: 12 }) });
-export const skills = (id: string) => queryOptions({ queryKey: ['skills', id], queryFn: () => api.getAgentSkills(id) });
-/** How often suggestions are fetched while a model words them, which takes some seconds. Agents have no events. */
-const wordingPollMs = 3000;
-
-export const suggestions = (id: string) =>
-  queryOptions({
-    queryKey: ['suggestions', id],
-    queryFn: () => api.listAgentSuggestions(id),
-    // The service ends `wording` after some minutes, even if the model never answers.
-    refetchInterval: ({ state }) => (state.data?.wording ? wordingPollMs : false),
-  });
-export const comparison = (id: string) =>
-  queryOptions({ queryKey: ['comparison', id], queryFn: () => api.compareAgentVersions(id) });
 export const run = (id: string) => queryOptions({ queryKey: ['run', id], queryFn: () => api.getRun(id) });
 /** Sessions that are fetched at once. */
 export const maxSessions = 100;
@@ -382,18 +272,3 @@ export const undo = (taskId: string) =>
 /** How well the quotes of a project held. */
 export const pastQuotes = (projectId: string) =>
   queryOptions({ queryKey: ['quotes', projectId], queryFn: () => api.listQuotes(projectId, { limit: 10 }) });
-
-/** How often a benchmark is fetched while its history is being harvested. */
-const harvestPollMs = 5000;
-
-/** The benchmark of a repository; null before the first harvest, which has no events. */
-export const benchmark = (repositoryId: string) =>
-  queryOptions({
-    queryKey: ['benchmark', repositoryId],
-    queryFn: () =>
-      api.getBenchmark(repositoryId).catch((error) => {
-        if (statusOf(error) === 404) return null;
-        throw error;
-      }),
-    refetchInterval: ({ state }) => (state.data?.status === 'harvesting' ? harvestPollMs : false),
-  });

@@ -27,6 +27,7 @@ import { useMay } from '../forms/may.tsx';
 import { usePaused } from '../forms/use-paused.ts';
 import { pagesOf } from '../frame/project-nav.tsx';
 import { storeTheme, type Theme } from '../frame/theme.ts';
+import * as agentQueries from '../live/queries/agents.ts';
 import * as queries from '../live/queries.ts';
 import { rank } from './rank.ts';
 import { listRecent, type Recent } from './recent.ts';
@@ -198,7 +199,7 @@ export function useItems(props: {
   const isAdmin = useMay('admin');
   const hasProject = where !== '';
   const projects = useQuery(queries.projects());
-  const agents = useQuery({ ...queries.agentsOf(where), enabled: hasProject });
+  const agents = useQuery({ ...agentQueries.agentsOf(where), enabled: hasProject });
   const sprints = useQuery({ ...queries.sprints(where), enabled: hasProject });
   const searched = usePaused(search.trim());
   const isLong = searched.length >= minSearch;

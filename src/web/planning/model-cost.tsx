@@ -2,6 +2,7 @@ import { Checkbox, FormControl, useConfirm } from '@primer/react';
 import { type QueryClient, useQuery, useQueryClient } from '@tanstack/react-query';
 import * as api from '../api.ts';
 import { storeText } from '../frame/personal-storage.ts';
+import * as agentQueries from '../live/queries/agents.ts';
 import * as queries from '../live/queries.ts';
 import { costText, type PlanStep, plannerName } from './cost-text.ts';
 
@@ -82,7 +83,7 @@ async function describeCost(client: QueryClient, projectId: string, step: PlanSt
 
 /** Fetches the agent whose model plans; undefined if it was renamed. */
 async function fetchPlanner(client: QueryClient, projectId: string): Promise<api.Agent | undefined> {
-  const agents = await client.fetchQuery({ ...queries.agentsOf(projectId), staleTime: freshMs });
+  const agents = await client.fetchQuery({ ...agentQueries.agentsOf(projectId), staleTime: freshMs });
   const found = agents.find((each) => each.projectId === projectId && each.name === plannerName);
-  return found && client.fetchQuery({ ...queries.agent(found.id), staleTime: freshMs });
+  return found && client.fetchQuery({ ...agentQueries.agent(found.id), staleTime: freshMs });
 }

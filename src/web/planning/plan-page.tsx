@@ -24,6 +24,7 @@ import { useDraft } from '../forms/use-draft.ts';
 import { notifyError } from '../frame/notices.tsx';
 import { usePageTitle } from '../frame/page-header.tsx';
 import { errorMessage } from '../live/errors.ts';
+import * as repositoryQueries from '../live/queries/repositories.ts';
 import * as queries from '../live/queries.ts';
 import { RowLine } from '../rows/row-actions.tsx';
 import { LastChange } from './last-change.tsx';
@@ -51,7 +52,7 @@ export function PlanPage() {
 }
 
 function GoalForm({ projectId }: { projectId: string }) {
-  const repositories = useQuery(queries.repositories(projectId));
+  const repositories = useQuery(repositoryQueries.repositories(projectId));
   const navigate = useNavigate();
   const goal = useDraft(`goal ${projectId}`, '');
   const [repositoryIds, setRepositoryIds] = useState<string[]>([]);

@@ -10,6 +10,8 @@ import { QueryResult } from '../display/query-result.tsx';
 import { TextChanges } from '../forms/text-changes.tsx';
 import { usePageTitle } from '../frame/page-header.tsx';
 import { errorMessage } from '../live/errors.ts';
+import * as agentQueries from '../live/queries/agents.ts';
+import * as repositoryQueries from '../live/queries/repositories.ts';
 import * as queries from '../live/queries.ts';
 import { EditPlan, EditPrd } from './editing/edit-texts.tsx';
 import { PlannedTasks } from './editing/planned-tasks.tsx';
@@ -165,8 +167,8 @@ function GeneratedSections(props: { projectId: string; session: WizardSession; w
 
 /** Returns the names of the project's agents and repositories, by id. */
 function useNames(projectId: string): Map<string, string> {
-  const agents = useQuery(queries.agentsOf(projectId));
-  const repositories = useQuery(queries.repositories(projectId));
+  const agents = useQuery(agentQueries.agentsOf(projectId));
+  const repositories = useQuery(repositoryQueries.repositories(projectId));
   return new Map([...(agents.data ?? []), ...(repositories.data ?? [])].map(({ id, name }) => [id, name]));
 }
 

@@ -1,6 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import type { AgentEntry } from '../api.ts';
 import { storeText } from '../frame/personal-storage.ts';
+import * as agentQueries from '../live/queries/agents.ts';
 import * as queries from '../live/queries.ts';
 
 const keyOf = (projectId: string) => `deckhand-last-agent ${projectId}`;
@@ -28,7 +29,7 @@ export function agentToPreselect(
 
 /** Returns the agents that can work in a project, and the id of the one to preselect. */
 export function useAgentsToChoose(projectId: string): { agents: AgentEntry[] | undefined; preselected: string } {
-  const { data: agents } = useQuery(queries.agentsOf(projectId));
+  const { data: agents } = useQuery(agentQueries.agentsOf(projectId));
   const { data: project } = useQuery(queries.project(projectId));
   const known = { id: projectId, defaultAgentId: project?.defaultAgentId ?? null };
   return { agents, preselected: agentToPreselect(known, agents ?? [], localStorage) };

@@ -8,13 +8,13 @@ import { QueryResult } from '../display/query-result.tsx';
 import { EmptyState, Section } from '../display/sections.tsx';
 import { TimeAgo } from '../display/times.tsx';
 import { PageHeader, usePageTitle } from '../frame/page-header.tsx';
-import * as queries from '../live/queries.ts';
+import * as repositoryQueries from '../live/queries/repositories.ts';
 
 /** Shows what the tests of people's pull requests prove in a repository, and which checks are flaky or slow. */
 export function ProofsPage() {
   usePageTitle('Proofs');
   const { projectId = '', repositoryId = '' } = useParams();
-  const query = useQuery(queries.repositories(projectId));
+  const query = useQuery(repositoryQueries.repositories(projectId));
   return (
     <div className="narrow stack">
       <QueryResult query={query} isPage>
@@ -35,8 +35,8 @@ export function ProofsPage() {
 }
 
 function ProofsOfRepository({ repository: { id, name, projectId, url } }: { repository: api.RepositoryEntry }) {
-  const figures = useQuery(queries.proofFigures(id));
-  const flaky = useQuery(queries.flaky(id));
+  const figures = useQuery(repositoryQueries.proofFigures(id));
+  const flaky = useQuery(repositoryQueries.flaky(id));
   return (
     <>
       <PageHeader title={`Proofs in ${name}`} />
@@ -145,7 +145,7 @@ const [portion, most] = [20, 100];
 
 function Proofs({ repositoryId, url }: { repositoryId: string; url: string }) {
   const [limit, setLimit] = useState(portion);
-  const query = useQuery(queries.pullProofs(repositoryId, limit));
+  const query = useQuery(repositoryQueries.pullProofs(repositoryId, limit));
   return (
     <QueryResult query={query} rows={3}>
       {(proofs) =>

@@ -7,7 +7,7 @@ import { formatNumber } from '../display/formats.ts';
 import { submitOnce } from '../forms/submit.ts';
 import { notify } from '../frame/notices.tsx';
 import { errorMessage } from '../live/errors.ts';
-import * as queries from '../live/queries.ts';
+import * as repositoryQueries from '../live/queries/repositories.ts';
 import { accessText, foundText, matchesOf } from './choosing.ts';
 
 const labels = { url: 'URL', name: 'Name', defaultBranch: 'Default branch' };
@@ -104,7 +104,7 @@ const maxShown = 8;
 function RepositoryPicker(props: { projectId: string; onPick(repository: api.InstalledRepository): void }) {
   const { projectId, onPick } = props;
   const [search, setSearch] = useState('');
-  const { data: repositories = [], isError } = useQuery(queries.installedRepositories(projectId));
+  const { data: repositories = [], isError } = useQuery(repositoryQueries.installedRepositories(projectId));
   if (isError) return <p className="muted">The repositories on GitHub could not be listed. Enter a URL below.</p>;
   if (repositories.length === 0) return null;
   const matches = matchesOf(repositories, search);

@@ -13,7 +13,7 @@ import { submitOnce } from '../forms/submit.ts';
 import { notify, notifyError } from '../frame/notices.tsx';
 import { errorMessage } from '../live/errors.ts';
 import { putTask } from '../live/put-task.ts';
-import * as queries from '../live/queries.ts';
+import * as repositoryQueries from '../live/queries/repositories.ts';
 import { useAgentsToChoose } from '../projects/preselected-agent.ts';
 import { filterIssues, importedText, maxAtOnce, withAll } from './choosing.ts';
 
@@ -26,7 +26,7 @@ const statuses = [
 export function ImportIssues({ repository, onClose }: { repository: api.RepositoryEntry; onClose(): void }) {
   const { id, name, projectId } = repository;
   const client = useQueryClient();
-  const query = useQuery(queries.openIssues(id));
+  const query = useQuery(repositoryQueries.openIssues(id));
   const { agents, preselected } = useAgentsToChoose(projectId);
   const [numbers, setNumbers] = useState<number[]>([]);
   const [status, setStatus] = useState('backlog');
@@ -54,7 +54,7 @@ export function ImportIssues({ repository, onClose }: { repository: api.Reposito
     onSuccess: ({ result, refusal, ...outcome }) => {
       notify(importedText(result, outcome.isStarted), result.imported.length === 0 ? 'default' : 'success', board);
       if (refusal !== undefined) notify(refusal, 'danger');
-      void client.invalidateQueries({ queryKey: queries.openIssues(id).queryKey });
+      void client.invalidateQueries({ queryKey: repositoryQueries.openIssues(id).queryKey });
       onClose();
     },
     onError: notifyError,

@@ -10,6 +10,7 @@ import { notify, notifyError } from '../frame/notices.tsx';
 import { usePageTitle } from '../frame/page-header.tsx';
 import { serviceInfo } from '../frame/service-info.ts';
 import { lazyPart } from '../live/load-part.ts';
+import * as repositoryQueries from '../live/queries/repositories.ts';
 import * as queries from '../live/queries.ts';
 import { type RowAction, RowActions, RowLine } from '../rows/row-actions.tsx';
 import { useIsNarrow } from '../rows/use-is-narrow.ts';
@@ -20,7 +21,7 @@ export function RepositoriesPage() {
   usePageTitle('Repositories');
   const { projectId = '' } = useParams();
   const project = useQuery(queries.project(projectId));
-  const query = useQuery(queries.repositories(projectId));
+  const query = useQuery(repositoryQueries.repositories(projectId));
   const canEdit = useMay('admin');
   return (
     <div className="narrow stack">

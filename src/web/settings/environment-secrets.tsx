@@ -7,6 +7,7 @@ import { Section } from '../display/sections.tsx';
 import { TimeAgo } from '../display/times.tsx';
 import { submitOnce } from '../forms/submit.ts';
 import { notify, notifyError } from '../frame/notices.tsx';
+import * as repositoryQueries from '../live/queries/repositories.ts';
 import * as queries from '../live/queries.ts';
 import { RowActions, RowLine } from '../rows/row-actions.tsx';
 import { Owners, RepositoryChoice } from './repository-choice.tsx';
@@ -17,7 +18,7 @@ import { Owners, RepositoryChoice } from './repository-choice.tsx';
  */
 export function EnvironmentSecrets({ projectId }: { projectId: string }) {
   const secrets = useQuery(queries.environmentSecrets(projectId));
-  const repositories = useQuery(queries.repositories(projectId));
+  const repositories = useQuery(repositoryQueries.repositories(projectId));
   const [replaced, setReplaced] = useState<api.EnvironmentSecret>();
   return (
     <Section title="Environment secrets">

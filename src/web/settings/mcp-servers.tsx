@@ -8,6 +8,7 @@ import { Section } from '../display/sections.tsx';
 import { submitOnce } from '../forms/submit.ts';
 import { notify, notifyError } from '../frame/notices.tsx';
 import { fieldError, isAboutFields } from '../live/errors.ts';
+import * as repositoryQueries from '../live/queries/repositories.ts';
 import * as queries from '../live/queries.ts';
 import { RowActions, RowLine } from '../rows/row-actions.tsx';
 import { Owners, RepositoryChoice } from './repository-choice.tsx';
@@ -19,7 +20,7 @@ export function McpServers({ projectId }: { projectId: string }) {
   const client = useQueryClient();
   const query = queries.mcpServers(projectId);
   const servers = useQuery(query);
-  const repositories = useQuery(queries.repositories(projectId));
+  const repositories = useQuery(repositoryQueries.repositories(projectId));
   const all = repositories.data ?? [];
   const [edited, setEdited] = useState<api.McpServer>();
   /** What connecting to servers brought before they were saved, by their names: null, or why they could not be reached. */

@@ -13,7 +13,7 @@ import {
 import type { Spend } from '../api.ts';
 import { axisText, tooltipStyle } from '../display/chart-style.ts';
 import { formatCost, formatNumber } from '../display/formats.ts';
-import * as queries from '../live/queries.ts';
+import * as agentQueries from '../live/queries/agents.ts';
 import { type ChartDay, chartOf, tokensOf } from './spend-text.ts';
 
 const colors = ['accent', 'success', 'attention', 'done', 'sponsors', 'muted'].map((name) => `var(--fgColor-${name})`);
@@ -23,7 +23,7 @@ const shownShare = 0.25;
 
 /** Shows the cost of each day by agent, against the budget of a day. A table has the same figures. */
 export function SpendChart({ projectId, spend }: { projectId: string; spend: Spend }) {
-  const { data: agents = [] } = useQuery(queries.agentsOf(projectId));
+  const { data: agents = [] } = useQuery(agentQueries.agentsOf(projectId));
   const { series, days } = chartOf(
     spend,
     agents.map(({ id }) => id),

@@ -7,7 +7,7 @@ import * as api from '../api.ts';
 import { notify, notifyError } from '../frame/notices.tsx';
 import { lazyPart } from '../live/load-part.ts';
 import { dropTask, putTask } from '../live/put-task.ts';
-import * as queries from '../live/queries.ts';
+import * as agentQueries from '../live/queries/agents.ts';
 import { actionNames, type TaskAction } from './actions/task-actions.ts';
 import { mergeReadiness } from './merging/readiness.ts';
 import type { TaskState } from './task-state.ts';
@@ -85,7 +85,7 @@ export function TaskButtons({ task, state }: { task: api.Task; state: TaskState 
 function AssignAgent({ task }: { task: api.Task }) {
   const client = useQueryClient();
   const navigate = useNavigate();
-  const agents = useQuery(queries.agentsOf(task.projectId));
+  const agents = useQuery(agentQueries.agentsOf(task.projectId));
   const assign = useMutation({
     mutationFn: ({ id }: api.AgentEntry) => api.updateTask(task.id, { owner: id }),
     onSuccess: (changed, { name }) => {

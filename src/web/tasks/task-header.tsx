@@ -8,6 +8,7 @@ import { shortId } from '../display/names.ts';
 import { FailureLabel, PriorityLabel, TaskStatus } from '../display/status-labels.tsx';
 import { TimeAgo } from '../display/times.tsx';
 import { May, useMay } from '../forms/may.tsx';
+import * as agentQueries from '../live/queries/agents.ts';
 import * as queries from '../live/queries.ts';
 import { ResponsiblePicker } from './actions/responsible-picker.tsx';
 import { isMergeable } from './actions/task-actions.ts';
@@ -68,7 +69,7 @@ function ParentLink({ parentId }: { parentId: string | null }) {
 }
 
 function AgentName({ task }: { task: Task }) {
-  const agents = useQuery(queries.agentsOf(task.projectId));
+  const agents = useQuery(agentQueries.agentsOf(task.projectId));
   if (task.owner === null) return <span>No agent</span>;
   return <bdi>{agents.data?.find((a) => a.id === task.owner)?.name ?? 'Agent'}</bdi>;
 }

@@ -9,6 +9,8 @@ import { useMay } from '../forms/may.tsx';
 import { notify } from '../frame/notices.tsx';
 import { PageHeader, usePageTitle } from '../frame/page-header.tsx';
 import { errorMessage } from '../live/errors.ts';
+import * as agentQueries from '../live/queries/agents.ts';
+import * as repositoryQueries from '../live/queries/repositories.ts';
 import * as queries from '../live/queries.ts';
 import { refetchAgents } from '../live/refetch-changes.ts';
 import { PortfolioChart } from './portfolio-chart.tsx';
@@ -18,9 +20,9 @@ import { comparisonText, doubtText, perSolvedText, solvedText } from './trial-te
 export function PortfolioPage() {
   const { projectId = '', repositoryId = '' } = useParams();
   usePageTitle('Portfolio');
-  const { data: repositories } = useQuery(queries.repositories(projectId));
+  const { data: repositories } = useQuery(repositoryQueries.repositories(projectId));
   const name = repositories?.find(({ id }) => id === repositoryId)?.name;
-  const query = useQuery(queries.portfolio(repositoryId));
+  const query = useQuery(repositoryQueries.portfolio(repositoryId));
   return (
     <div className="narrow stack">
       <PageHeader title={name === undefined ? 'Portfolio' : `Portfolio of ${name}`}>
@@ -117,7 +119,7 @@ function Cheapest({ projectId, entry, agents }: CheapestProps) {
   const confirm = useConfirm();
   const { data: project } = useQuery(queries.project(projectId));
   const isAdmin = useMay('admin');
-  const { data: agent } = useQuery(queries.agent(entry.agentId));
+  const { data: agent } = useQuery(agentQueries.agent(entry.agentId));
   const use = useMutation({
     mutationFn: async () => {
       if (agent !== undefined && agent.model !== entry.model) await api.updateAgent(agent.id, { model: entry.model });

@@ -7,7 +7,7 @@ import { revealHidden } from '../display/hidden-characters.ts';
 import { TimeAgo } from '../display/times.tsx';
 import { useMay } from '../forms/may.tsx';
 import { notifyError } from '../frame/notices.tsx';
-import * as queries from '../live/queries.ts';
+import * as repositoryQueries from '../live/queries/repositories.ts';
 import { adviceText, armName, perSolvedText, solvedText, statusNames, verdictText } from './trial-texts.ts';
 
 /** Shows trials with what each agent solved at what cost. Admins can cancel those that run. */
@@ -36,7 +36,7 @@ interface Props {
 
 function TrialResult({ trial, projectId, mayCancel }: Props) {
   const { status, reason, against } = trial;
-  const { data: repositories } = useQuery(queries.repositories(projectId));
+  const { data: repositories } = useQuery(repositoryQueries.repositories(projectId));
   const repository = repositories?.find(({ id }) => id === trial.repositoryId);
   return (
     <li className="list-item">

@@ -5,13 +5,13 @@ import type * as api from '../api.ts';
 import { QueryResult } from '../display/query-result.tsx';
 import { Section } from '../display/sections.tsx';
 import { useMay } from '../forms/may.tsx';
-import * as queries from '../live/queries.ts';
+import * as agentQueries from '../live/queries/agents.ts';
 import { TrialList } from './trial-result.tsx';
 import { TryDialog } from './try-dialog.tsx';
 
 /** Shows what an agent solved of earlier changes of the project's repositories, and lets admins try it again. */
 export function Trials({ projectId, agent }: { projectId: string; agent: api.Agent }) {
-  const query = useQuery(queries.trials(agent.id));
+  const query = useQuery(agentQueries.trials(agent.id));
   const [isOpen, setOpen] = useState(false);
   const mayTry = useMay('admin');
   return (

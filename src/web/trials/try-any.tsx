@@ -3,6 +3,7 @@ import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useNavigate } from 'react-router';
 import type * as api from '../api.ts';
+import * as agentQueries from '../live/queries/agents.ts';
 import * as queries from '../live/queries.ts';
 import { TryDialog } from './try-dialog.tsx';
 
@@ -17,11 +18,11 @@ export function TryAny({ repository: { id, projectId }, wanted }: Props) {
   const navigate = useNavigate();
   const [isOpen, setOpen] = useState(false);
   const { data: project } = useQuery(queries.project(projectId));
-  const { data: agents } = useQuery(queries.agentsOf(projectId));
+  const { data: agents } = useQuery(agentQueries.agentsOf(projectId));
   const [chosen, choose] = useState<string>();
   const agentId = chosen ?? wanted[0] ?? project?.defaultAgentId ?? agents?.[0]?.id;
   const { data: agent } = useQuery({
-    ...queries.agent(agentId ?? ''),
+    ...agentQueries.agent(agentId ?? ''),
     enabled: agentId !== undefined,
     placeholderData: keepPreviousData,
   });

@@ -9,7 +9,8 @@ import { SelectField } from '../forms/select-field.tsx';
 import { submitOnce } from '../forms/submit.ts';
 import { notify } from '../frame/notices.tsx';
 import { errorMessage } from '../live/errors.ts';
-import * as queries from '../live/queries.ts';
+import * as agentQueries from '../live/queries/agents.ts';
+import * as repositoryQueries from '../live/queries/repositories.ts';
 import { amountOf, countOf, estimateText, proposedBudget, tooFewText } from './trial-texts.ts';
 
 interface Props {
@@ -29,7 +30,7 @@ interface Props {
 /** Starts a trial of an agent on earlier changes of a repository. Shows before what it will probably cost. */
 export function TryDialog(props: Props) {
   const { agent, onClose } = props;
-  const repositories = useQuery(queries.repositories(props.projectId));
+  const repositories = useQuery(repositoryQueries.repositories(props.projectId));
   return (
     <FormDialog
       title={
@@ -76,7 +77,7 @@ function useTrialForm(props: FormProps) {
     ...(model === '' ? {} : { model }),
   };
   const estimate = useQuery({
-    ...queries.trialEstimate(agent.id, chosen.repositoryId, asked),
+    ...agentQueries.trialEstimate(agent.id, chosen.repositoryId, asked),
     enabled: items !== undefined,
   });
   const budget = chosen.budget ?? proposedBudget(estimate.data);
@@ -103,7 +104,7 @@ function useTrialForm(props: FormProps) {
 function TryForm(props: FormProps) {
   const { projectId, agent, against, systemPrompt, onAgent, onClose, repositories } = props;
   const { chosen, set, items, budget, costUsd, estimate, start } = useTrialForm(props);
-  const agents = useQuery(queries.agentsOf(projectId));
+  const agents = useQuery(agentQueries.agentsOf(projectId));
   const hasItems = estimate.data !== undefined && estimate.data.items > 0;
   return (
     <form

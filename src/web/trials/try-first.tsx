@@ -2,7 +2,8 @@ import { Button } from '@primer/react';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import type * as api from '../api.ts';
-import * as queries from '../live/queries.ts';
+import * as agentQueries from '../live/queries/agents.ts';
+import * as repositoryQueries from '../live/queries/repositories.ts';
 import { estimateText, solvedText, statusNames, verdictText } from './trial-texts.ts';
 import { TryDialog } from './try-dialog.tsx';
 
@@ -17,13 +18,13 @@ interface Props {
 
 /** Offers to try a new prompt on earlier changes before it is used, or shows what its trial found out. */
 export function TryFirst({ projectId, agent, systemPrompt, trialId, onTried }: Props) {
-  const { data: repositories } = useQuery(queries.repositories(projectId));
-  const { data: trials } = useQuery({ ...queries.trials(agent.id), enabled: trialId !== '' });
+  const { data: repositories } = useQuery(repositoryQueries.repositories(projectId));
+  const { data: trials } = useQuery({ ...agentQueries.trials(agent.id), enabled: trialId !== '' });
   const [isOpen, setOpen] = useState(false);
   const repository = repositories?.find(({ isPrimary }) => isPrimary) ?? repositories?.[0];
   const asked = { items: 20, against: agent.id };
   const estimate = useQuery({
-    ...queries.trialEstimate(agent.id, repository?.id ?? '', asked),
+    ...agentQueries.trialEstimate(agent.id, repository?.id ?? '', asked),
     enabled: repository !== undefined && trialId === '',
   });
   const trial = trials?.find(({ id }) => id === trialId);

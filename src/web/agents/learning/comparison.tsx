@@ -8,7 +8,7 @@ import { Section } from '../../display/sections.tsx';
 import { submitOnce } from '../../forms/submit.ts';
 import { notify } from '../../frame/notices.tsx';
 import { errorMessage } from '../../live/errors.ts';
-import * as queries from '../../live/queries.ts';
+import * as agentQueries from '../../live/queries/agents.ts';
 import { refetchAgents } from '../../live/refetch-changes.ts';
 import { verdictText } from '../../trials/trial-texts.ts';
 import { RolloutField, rolloutOf } from './new-version.tsx';
@@ -37,7 +37,7 @@ const verdicts: Record<Measure['verdict'], string> = {
 
 /** Compares a version of an agent with the one before it, and sets how many tasks the newest one takes. */
 export function Comparison({ agent }: { agent: api.Agent }) {
-  const query = useQuery(queries.comparison(agent.id));
+  const query = useQuery(agentQueries.comparison(agent.id));
   return (
     <Section title={`Compared with version ${agent.version - 1}`}>
       <QueryResult query={query} rows={3}>

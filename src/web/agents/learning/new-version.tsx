@@ -9,7 +9,7 @@ import { FormButtons, FormDialog } from '../../forms/form-dialog.tsx';
 import { submitOnce } from '../../forms/submit.ts';
 import { useDraft } from '../../forms/use-draft.ts';
 import { errorMessage } from '../../live/errors.ts';
-import * as queries from '../../live/queries.ts';
+import * as agentQueries from '../../live/queries/agents.ts';
 import { refetchAgents } from '../../live/refetch-changes.ts';
 import { TryFirst } from '../../trials/try-first.tsx';
 
@@ -21,7 +21,7 @@ interface Props {
 
 /** Creates the next version of an agent, from a list of improvements or from a new prompt. */
 export function NewVersion({ projectId, agent }: Omit<Props, 'onClose'>) {
-  const suggestions = useQuery(queries.suggestions(agent.id));
+  const suggestions = useQuery(agentQueries.suggestions(agent.id));
   const [isOpen, setOpen] = useState(false);
   const close = () => setOpen(false);
   return (

@@ -7,11 +7,11 @@ import { Section } from '../../display/sections.tsx';
 import { TimeAgo } from '../../display/times.tsx';
 import { useMay } from '../../forms/may.tsx';
 import { notifyError } from '../../frame/notices.tsx';
-import * as queries from '../../live/queries.ts';
+import * as repositoryQueries from '../../live/queries/repositories.ts';
 
 /** Shows by repository which review comments people found not useful. Reviews are told of them. */
 export function NotUseful({ projectId }: { projectId: string }) {
-  const query = useQuery(queries.repositories(projectId));
+  const query = useQuery(repositoryQueries.repositories(projectId));
   const mayForget = useMay('admin');
   return (
     <Section title="Review comments that were not useful here">
@@ -27,7 +27,7 @@ export function NotUseful({ projectId }: { projectId: string }) {
 }
 
 function Examples({ repository: { id, name }, mayForget }: { repository: api.RepositoryEntry; mayForget: boolean }) {
-  const query = useQuery(queries.reviewExamples(id));
+  const query = useQuery(repositoryQueries.reviewExamples(id));
   const client = useQueryClient();
   const forget = useMutation({
     mutationFn: (noteId: string) => api.forgetReviewExample(id, noteId),

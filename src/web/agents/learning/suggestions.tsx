@@ -9,12 +9,13 @@ import { runKindName, runPath, sentenceCase } from '../../display/names.ts';
 import { QueryResult } from '../../display/query-result.tsx';
 import { Section } from '../../display/sections.tsx';
 import { TimeAgo } from '../../display/times.tsx';
+import * as agentQueries from '../../live/queries/agents.ts';
 import * as queries from '../../live/queries.ts';
 
 const priorityVariants = { low: 'secondary', medium: 'attention', high: 'danger' } as const;
 
 export function Suggestions({ agentId }: { agentId: string }) {
-  const query = useQuery(queries.suggestions(agentId));
+  const query = useQuery(agentQueries.suggestions(agentId));
   return (
     <Section title="Suggestions">
       <QueryResult query={query} rows={1}>

@@ -11,7 +11,8 @@ import { TitleField } from '../../forms/form-dialog.tsx';
 import { useMay } from '../../forms/may.tsx';
 import { storeText } from '../../frame/personal-storage.ts';
 import { errorMessage, fieldError } from '../../live/errors.ts';
-import * as queries from '../../live/queries.ts';
+import * as agentQueries from '../../live/queries/agents.ts';
+import * as repositoryQueries from '../../live/queries/repositories.ts';
 import { dependentsOf, writtenParts } from '../part-text.ts';
 import { useEditing } from '../use-wizard.ts';
 import { EditProblem, useEdit } from './use-edit.tsx';
@@ -25,8 +26,8 @@ export function PlannedTasks(props: {
   onFinalized(): Promise<unknown>;
 }) {
   const { projectId, session, onFinalized } = props;
-  const agents = useQuery(queries.agentsOf(projectId));
-  const repositories = useQuery(queries.repositories(projectId));
+  const agents = useQuery(agentQueries.agentsOf(projectId));
+  const repositories = useQuery(repositoryQueries.repositories(projectId));
   const draft = useTaskDraft(session);
   const { tasks } = draft;
   const [addedRef, setAddedRef] = useState<string>();

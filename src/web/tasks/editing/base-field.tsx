@@ -2,7 +2,7 @@ import { FormControl, TextInput } from '@primer/react';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useId } from 'react';
 import { usePaused } from '../../forms/use-paused.ts';
-import * as queries from '../../live/queries.ts';
+import * as repositoryQueries from '../../live/queries/repositories.ts';
 
 interface Props {
   /** Its branches are offered; without it, any name can be written. */
@@ -17,7 +17,7 @@ export function BaseField({ repositoryId, value, onChange, disabled = false }: P
   const list = useId();
   const search = usePaused(value.trim());
   const { data: branches = [] } = useQuery({
-    ...queries.branches(repositoryId ?? '', search),
+    ...repositoryQueries.branches(repositoryId ?? '', search),
     enabled: repositoryId !== undefined && !disabled,
     placeholderData: keepPreviousData,
   });

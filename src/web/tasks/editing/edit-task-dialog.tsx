@@ -12,6 +12,8 @@ import { useFormDraft } from '../../forms/use-draft.ts';
 import { usePaused } from '../../forms/use-paused.ts';
 import { errorMessage } from '../../live/errors.ts';
 import { putTask } from '../../live/put-task.ts';
+import * as agentQueries from '../../live/queries/agents.ts';
+import * as repositoryQueries from '../../live/queries/repositories.ts';
 import * as queries from '../../live/queries.ts';
 import { isOpenSprint } from '../../sprints/is-open-sprint.ts';
 import { BaseField } from './base-field.tsx';
@@ -131,8 +133,8 @@ function TitleAndDescription({ task, fields, set }: FieldsProps) {
 
 /** Shows fields for the agent, the repository, the sprint, the priority, the plan and the dependencies of the task. */
 function Assignment({ task, fields, set }: FieldsProps) {
-  const agents = useQuery(queries.agentsOf(task.projectId));
-  const repositories = useQuery(queries.repositories(task.projectId));
+  const agents = useQuery(agentQueries.agentsOf(task.projectId));
+  const repositories = useQuery(repositoryQueries.repositories(task.projectId));
   const sprints = useQuery(queries.sprints(task.projectId));
   return (
     <>

@@ -12,6 +12,8 @@ import { focusNewTask } from '../../frame/keep-focus.ts';
 import { notify } from '../../frame/notices.tsx';
 import { errorMessage } from '../../live/errors.ts';
 import { putTask } from '../../live/put-task.ts';
+import * as agentQueries from '../../live/queries/agents.ts';
+import * as repositoryQueries from '../../live/queries/repositories.ts';
 import * as queries from '../../live/queries.ts';
 import { rememberAgent, useAgentsToChoose } from '../../projects/preselected-agent.ts';
 import { isOpenSprint } from '../../sprints/is-open-sprint.ts';
@@ -123,7 +125,7 @@ function NewTaskForm(props: { projectId: string; isList: boolean; takesFocus: bo
 
 /** Returns the repository of a new task: the chosen one, or the primary one of the project once that is known. */
 function useRepositoryOf(projectId: string, fields: Pick<NewTaskFields, 'repositoryId'>): string | undefined {
-  const { data: repositories } = useQuery(queries.repositories(projectId));
+  const { data: repositories } = useQuery(repositoryQueries.repositories(projectId));
   return fields.repositoryId || repositories?.find(({ isPrimary }) => isPrimary)?.id;
 }
 
@@ -149,8 +151,8 @@ function Description({ fields, set }: FieldsProps) {
 
 /** Shows fields for the agent, the repository, the sprint, the priority and the plan of the task. */
 function Assignment({ projectId, fields, set }: FieldsProps & { projectId: string }) {
-  const agents = useQuery(queries.agentsOf(projectId));
-  const repositories = useQuery(queries.repositories(projectId));
+  const agents = useQuery(agentQueries.agentsOf(projectId));
+  const repositories = useQuery(repositoryQueries.repositories(projectId));
   const sprints = useQuery(queries.sprints(projectId));
   return (
     <div className="fields">

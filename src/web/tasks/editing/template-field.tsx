@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { SelectField } from '../../forms/select-field.tsx';
-import * as queries from '../../live/queries.ts';
+import * as repositoryQueries from '../../live/queries/repositories.ts';
 import { filledFrom, type Text } from './new-task-texts.ts';
 
 interface Props {
@@ -17,7 +17,7 @@ interface Props {
  */
 export function TemplateField({ repositoryId, text, onFill }: Props) {
   const { data: templates = [], isPending } = useQuery({
-    ...queries.taskTemplates(repositoryId ?? ''),
+    ...repositoryQueries.taskTemplates(repositoryId ?? ''),
     enabled: repositoryId !== undefined,
   });
   const [chosen, setChosen] = useState<number>();
