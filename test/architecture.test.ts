@@ -93,6 +93,26 @@ test('docs/dashboard.md lists the folders of the dashboard in the order of the l
   expect(listed).toEqual(inside.web);
 });
 
+test('comments name files that exist', () => {
+  const all = [...code, ...readdirSync(join(repository, 'migrations')).map((f) => join('migrations', f))];
+  const exists = (name: string) => all.some((f) => `/${f}`.endsWith(`/${name.replace(/^(\.+\/)+/, '')}`));
+  const gone = code.flatMap((file) =>
+    [...readFileSync(join(repository, file), 'utf8').matchAll(/(?:^\s*\/?\*|(?:^|\s)\/\/)(.*)$/gm)]
+      // What is in backquotes are examples of names.
+      .flatMap(([, comment = '']) => comment.replaceAll(/`[^`]*`/g, '').match(/[\w./-]*\w\.(tsx?|mjs)\b/g) ?? [])
+      .filter((name) => !exists(name))
+      .map((name) => `${file}: ${name}`),
+  );
+  expect(gone).toEqual([]);
+});
+
+test('the list of migrations has all of them, in the order of their timestamps', async () => {
+  const { migrations } = await import('../migrations/list.ts');
+  const stamps = migrations.map(({ name }) => Number(/\d{13}$/.exec(name)));
+  expect(stamps).toEqual(stamps.toSorted((a, b) => a - b));
+  expect(new Set(stamps).size).toBe(readdirSync(join(repository, 'migrations')).length - 1);
+});
+
 /** What belongs to the process itself: its threads, its memory, its connections, its disk, the build that it serves. */
 const processState = [
   'domain/secrets.ts',
