@@ -9,7 +9,10 @@ export interface Shown {
   repositoryId: string;
 }
 
-/** Returns the address of every page of the dashboard, for the screenshots and for the tests that visit all pages. */
+/**
+ * Returns the addresses of the pages, for the screenshots and for the tests that visit all pages. The tests add those that would
+ * show little in a demo: automations, the spend of all projects, and the settings of mail.
+ */
 export const pagesOf = ({ base, agentId, sprintId, taskId, runId, sessionId, repositoryId }: Shown) => ({
   login: '/login',
   projects: '/projects',

@@ -29,7 +29,7 @@ export const lockSpaces = {
   collisions: 17,
   /** A repository, while somebody starts a harvest of its history. */
   benchmarks: 13,
-  /** Named work; see named-locks.ts. */
+  /** Named work; see `openNamedLocks`. */
   named: 100,
   /** A running process; see presence.ts. */
   presence: 101,

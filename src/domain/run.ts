@@ -21,10 +21,10 @@ export const runKinds = [
 export type RunKind = (typeof runKinds)[number];
 
 /**
- * The kinds of runs that wait until no other run of their project does, and that do not occupy an agent. Those that are no
- * `RunKind` yet have a place in the database.
+ * The kinds of runs that let the other runs of their project go first: they wait while one of those is queued. They do not
+ * occupy an agent.
  */
-export const kindsBehind = ['prove', 'harvest', 'trial'] as const;
+export const kindsBehind = ['prove', 'harvest', 'trial'] as const satisfies readonly RunKind[];
 
 /** The turn of an earlier run, numbered from 1, after which a rewound run goes on. */
 export interface RewoundFrom {

@@ -1,4 +1,4 @@
-// CODEOWNERS files. They are untrusted input, so they are parsed and matched in a thread (settings/code-owners.ts).
+// CODEOWNERS files. They are untrusted input, so they are parsed and matched in a thread (github/app/requirements.ts).
 
 /** More patterns than these are not matched. GitHub allows 3 MB of them. */
 const maxPatterns = 2000;

@@ -92,7 +92,7 @@ export interface Beginning {
   sums: Int32Array;
 }
 
-/** Prepares a string for `findBeginning`. Its characters are not kept. */
+/** Prepares a string for `beginningsIn`. Its characters are not kept. */
 export function prepareBeginning(text: string): Beginning {
   return { length: text.length, first: text.charCodeAt(0), sums: prefixHashes(text, base1) };
 }

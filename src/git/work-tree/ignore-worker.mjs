@@ -1,4 +1,4 @@
-// Evaluates .gitignore files with isomorphic-git in a thread (see ignore-rules.ts). It reads regular files only,
+// Evaluates .gitignore files with isomorphic-git in a thread (see ignored.ts). It reads regular files only,
 // because reading from a pipe might never end.
 import fs from 'node:fs';
 import { parentPort, workerData } from 'node:worker_threads';

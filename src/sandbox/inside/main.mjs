@@ -1,5 +1,5 @@
 // Serves the file tools of one run over stdin and stdout, one JSON object per line. It runs inside the sandbox, or as a
-// plain process if there is none, and imports nothing from the service. Commands run in other sandboxes (shell.ts).
+// plain process if there is none, and imports nothing from the service. Commands run in other sandboxes (command-host.ts).
 import { createInterface } from 'node:readline';
 import { deleteFile, editFile, insertLines, writeFile } from './editing/edit.mjs';
 import { applyPatch } from './editing/patch.mjs';

@@ -9,7 +9,7 @@ const number = 62;
 const reviews = `/repos/acme/app/pulls/${number}/reviews`;
 const bot = { id: 41, login: 'deckhand[bot]' };
 
-/** A task of ada's in review, whose change has line 2 of a.ts. */
+/** A task of ada's in review, whose change has line 2 of `a.ts`. */
 async function inReview() {
   const people = await acme.twoPeople();
   const { em, own } = people;

@@ -24,7 +24,7 @@ const folders = [
 
 /** The names of test files in the common languages, without their folders. */
 const names = [
-  // JavaScript, TypeScript and others: a.test.ts, a-spec.js, a_test.dart, test.mjs, test-a.js
+  // JavaScript, TypeScript and others: `a.test.ts`, `a-spec.js`, `a_test.dart`, `test.mjs`, `test-a.js`
   '[^/]*[._-](test|spec)s?\\.[a-z]+',
   '(test|spec)s?\\.[a-z]+',
   'test[._-][^/]*\\.[cm]?[jt]sx?',
