@@ -2,11 +2,11 @@ import { writeSuggestions } from './agents/learning/suggestions.ts';
 import type { App } from './app.ts';
 import { deleteOldAuditRecords } from './audit/records.ts';
 import { automationWaker, makeDueTask, pauseBroken } from './automations/fire.ts';
-import { trialDays } from './automations/occurrences.ts';
+import { rehearsalDays } from './automations/occurrences.ts';
 import { deleteOldCauses } from './automations/store.ts';
 import type { Config } from './config.ts';
 import { hasRoom } from './data-folders.ts';
-import { runTrial } from './environment/run-trial.ts';
+import { runEnvironmentTrial } from './environment/run-trial.ts';
 import { syncInstallations } from './github/app/installation.ts';
 import { deleteOldSignIns } from './github/app/one-time.ts';
 import { adoptStoredApp } from './github/app/stored-app.ts';
@@ -62,7 +62,7 @@ export async function removeOld(app: App): Promise<void> {
   const { KEEP_DELIVERIES, KEEP_RUN_EVENTS, KEEP_TURNS, AUDIT_DAYS } = app.config;
   const em = app.db.manager;
   await inPortions(app, KEEP_DELIVERIES, (days) => deleteOldDeliveries(em, days, portion));
-  await inPortions(app, trialDays, (days) => forgetPayloads(em, days, portion));
+  await inPortions(app, rehearsalDays, (days) => forgetPayloads(em, days, portion));
   await inPortions(app, KEEP_DELIVERIES, (days) => deleteOldReconciliations(em, days, portion));
   await inPortions(app, keepCommandsDays, (days) => forgetHandledCommands(em, days, portion));
   await inPortions(app, KEEP_RUN_EVENTS, (days) => deleteOldDiffs(em, days, portion));
@@ -210,7 +210,7 @@ export const jobs: { [N in JobName]: Job<N> } = {
     retries: 2,
     concurrency: (config) => Math.max(2, config.MAX_CONCURRENT_RUNS),
     isShared: true,
-    handle: runTrial,
+    handle: runEnvironmentTrial,
   },
   trialAnswer: { once: false, retries: 6, concurrency: 2, isShared: true, handle: answerTrial },
   agentTrial: { once: true, retries: 5, concurrency: 2, isShared: true, handle: (app, job) => advanceTrial(app, job) },

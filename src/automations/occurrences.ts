@@ -125,8 +125,8 @@ export function readOccurrence({ guid, event, payload }: Delivery): Occurrence |
   return read?.(payload, guid);
 }
 
-/** How many days a trial of an automation looks back. Deliveries that could have caused one keep their payload for so long. */
-export const trialDays = 7;
+/** How many days the rehearsal of an automation looks back. Deliveries that could have caused one keep their payload for so long. */
+export const rehearsalDays = 7;
 
 /** The names that GitHub has for the events of automations. */
 export const heardAs: Record<AutomationEvent, string[]> = {

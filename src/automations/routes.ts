@@ -7,9 +7,9 @@ import { type Access, type InProject, idOrEmpty, inProject } from '../http/acces
 import { type Route, route } from '../http/route.ts';
 import { fire } from './fire.ts';
 import { createAutomation, deleteAutomation, getAutomation, shown, updateAutomation } from './operations.ts';
-import { Automation, AutomationTrial, CreateAutomation, TrialQuery, UpdateAutomation } from './schemas.ts';
+import { rehearseAutomation } from './rehearsal.ts';
+import { Automation, CreateAutomation, Rehearsal, RehearsalQuery, UpdateAutomation } from './schemas.ts';
 import { findAutomationOf, listAutomations } from './store.ts';
-import { tryAutomation } from './trial.ts';
 
 const path = '/projects/:projectId/automations';
 const tag = 'automations';
@@ -66,11 +66,11 @@ export const automationRoutes: Route[] = [
       'Find out how many tasks an automation with this trigger would have made in the last week, from its schedule or from the events that arrived',
     tag,
     access: inProject('viewer'),
-    query: TrialQuery,
-    reply: [200, AutomationTrial],
+    query: RehearsalQuery,
+    reply: [200, Rehearsal],
     // It computes what may be thousands of times, or reads as many deliveries.
     counts: ({ event }) => (event === undefined ? 5 : 20),
-    handle: (app, { projectId, query }) => tryAutomation(app, projectId, query),
+    handle: (app, { projectId, query }) => rehearseAutomation(app, projectId, query),
   }),
   route({
     operationId: 'updateAutomation',

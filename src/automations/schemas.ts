@@ -143,7 +143,7 @@ export const Automation = z
   })
   .meta({ id: 'Automation' });
 
-export const TrialQuery = z.strictObject({
+export const RehearsalQuery = z.strictObject({
   cron: CronText.optional(),
   timezone: longText(64).optional(),
   event: event.optional(),
@@ -153,10 +153,10 @@ export const TrialQuery = z.strictObject({
   repositoryId: IdText.optional().meta({ description: 'whose events count; required with `event`' }),
 });
 
-/** Reads the trigger of a trial. Its fields have no `on.` before them. */
-export const TrialTrigger = On;
+/** Reads the trigger of a rehearsal, which the API calls a trial. Its fields have no `on.` before them. */
+export const RehearsalTrigger = On;
 
-export const AutomationTrial = z
+export const Rehearsal = z
   .object({
     days: z.int().meta({ description: 'how far back it looks' }),
     count: z.int().meta({ description: 'how many tasks it would have made' }),

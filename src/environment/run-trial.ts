@@ -22,7 +22,7 @@ import { prepareEnvironment } from './prepare.ts';
 import { runCommands } from './run-commands.ts';
 import { missingPrograms, setupSeconds } from './set-up.ts';
 import { type MissingProgram, type SetupContext, sayMissing, sayUnlisted } from './setup-context.ts';
-import { findTrial, updateTrial } from './trial.ts';
+import { findEnvironmentTrial, updateEnvironmentTrial } from './trial.ts';
 
 /** How often a running trial shows new output. */
 const reportMs = 1000;
@@ -34,14 +34,14 @@ const usualSeconds = 600;
 const trialMs = (600 + setupSeconds + checksSeconds) * 1000;
 
 /** Runs a trial. Its result is stored, whatever happens, unless this process is stopped. */
-export async function runTrial(app: App, { trialId, startedBy }: Jobs['trial']): Promise<void> {
+export async function runEnvironmentTrial(app: App, { trialId, startedBy }: Jobs['trial']): Promise<void> {
   const em = app.db.manager;
-  const trial = await findTrial(em, trialId);
+  const trial = await findEnvironmentTrial(em, trialId);
   if (trial?.status !== 'running') return;
   const repository = await findRepository(em, trial.repositoryId);
   if (repository === null) return;
   const signal = AbortSignal.any([app.stopping, AbortSignal.timeout(trialMs)]);
-  await updateTrial(em, trialId, { beganAt: new Date() });
+  await updateEnvironmentTrial(em, trialId, { beganAt: new Date() });
   const hadSecrets = await hasSecrets(em, repository);
   const report = openReport(app, trialId);
   const readers = readersOf(app, repository, startedBy === undefined ? [] : [startedBy]);
@@ -69,7 +69,7 @@ export async function runTrial(app: App, { trialId, startedBy }: Jobs['trial']):
       refusedHosts: report.refused(),
       finishedAt: new Date(),
     };
-    const isStored = await updateTrial(own, trialId, change);
+    const isStored = await updateEnvironmentTrial(own, trialId, change);
     if (!isStored || trial.issueNumber === null) return;
     // The output of commands may quote a private submodule.
     const hasAny = hadSecrets || readers.entered.size > 0 || (await hasSecrets(own, repository));
@@ -94,7 +94,7 @@ function openReport(app: App, trialId: string) {
   const timer = setInterval(() => {
     if (!isNew) return;
     isNew = false;
-    storing = updateTrial(app.db.manager, trialId, { commands, image }).catch((error) =>
+    storing = updateEnvironmentTrial(app.db.manager, trialId, { commands, image }).catch((error) =>
       app.log.warn({ err: error, trialId }, 'the progress of a trial was not stored'),
     );
   }, reportMs);

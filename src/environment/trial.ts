@@ -73,17 +73,17 @@ async function insertTrial(
   await em.insert(EnvironmentTrials, { ...row, status: 'running', commands: [], refusedHosts: [] });
 }
 
-export function findTrial(em: EntityManager, id: string): Promise<EnvironmentTrialRow | null> {
+export function findEnvironmentTrial(em: EntityManager, id: string): Promise<EnvironmentTrialRow | null> {
   return em.findOneBy(EnvironmentTrials, { id });
 }
 
 /** Returns the last trial of a repository. */
-export function findLastTrial(em: EntityManager, repositoryId: string): Promise<EnvironmentTrialRow | null> {
+export function findLastEnvironmentTrial(em: EntityManager, repositoryId: string): Promise<EnvironmentTrialRow | null> {
   return em.findOne(EnvironmentTrials, { where: { repositoryId }, order: { startedAt: 'DESC', id: 'DESC' } });
 }
 
 /** Stores the progress of a running trial. Returns false if the trial is no longer running. */
-export async function updateTrial(
+export async function updateEnvironmentTrial(
   em: EntityManager,
   id: string,
   change: Partial<Omit<EnvironmentTrialRow, 'id' | 'repositoryId'>>,
@@ -122,7 +122,7 @@ const lostText = 'the worker of this trial was lost; start another one';
 const keptTrials = 10;
 
 /** Who asked for a trial. */
-export interface TrialRequest {
+export interface EnvironmentTrialRequest {
   repositoryId: string;
   /** On whose behalf private submodules are fetched. */
   userId: string;
@@ -136,9 +136,9 @@ export interface TrialRequest {
  * Starts a trial of set-up and checks on the default branch, without an agent. A job runs it.
  * @throws Refused while one runs
  */
-export async function startTrial(
+export async function startEnvironmentTrial(
   app: App,
-  { repositoryId, userId, issueNumber, also }: TrialRequest,
+  { repositoryId, userId, issueNumber, also }: EnvironmentTrialRequest,
 ): Promise<Pick<EnvironmentTrialRow, 'id' | 'status'>> {
   const id = newId('trial');
   try {
@@ -158,7 +158,7 @@ export async function startTrial(
 
 /** Returns the last trial of a repository. @throws AppError 404 before the first */
 async function getTrial(app: App, repositoryId: string): Promise<z.input<typeof Trial>> {
-  const trial = await findLastTrial(app.db.manager, repositoryId);
+  const trial = await findLastEnvironmentTrial(app.db.manager, repositoryId);
   if (trial === null) throw notFound('Trial of the environment of repository', repositoryId);
   const { found, ...shown } = trial;
   const commands = trial.commands.filter(({ isTried }) => !isTried);
@@ -187,7 +187,7 @@ export const environmentTrialRoutes: Route[] = [
     reply: [202, StartedTrial],
     errors: { 409: 'A trial of this repository is running' },
     costs: 'start',
-    handle: (app, { repository, user }) => startTrial(app, { repositoryId: repository.id, userId: user.id }),
+    handle: (app, { repository, user }) => startEnvironmentTrial(app, { repositoryId: repository.id, userId: user.id }),
   }),
   route({
     operationId: 'getEnvironmentTrial',

@@ -15,7 +15,7 @@ import { onRepository } from '../repositories/routes.ts';
 import { readBase } from '../repositories/settings/repository-settings.ts';
 import { assertFoldersExist, assertLfs, assertSubmodules, chooseFiles } from './files/choose-files.ts';
 import { readersOf } from './files/private-submodules.ts';
-import { findLastTrial } from './trial.ts';
+import { findLastEnvironmentTrial } from './trial.ts';
 
 /** What a run needs to push and to open a pull request. */
 const ofRun = { contents: 'write', pull_requests: 'write' } as const;
@@ -238,7 +238,7 @@ async function ifAnswered<T>(asked: Promise<{ data: T }>): Promise<T | undefined
 }
 
 async function trialNote(app: App, repositoryId: string): Promise<string | undefined> {
-  const trial = await findLastTrial(app.db.manager, repositoryId);
+  const trial = await findLastEnvironmentTrial(app.db.manager, repositoryId);
   if (trial === null) return 'Its environment was never tried. Try it before the first run.';
   return trial.status === 'failed' ? 'The last trial of its environment failed.' : undefined;
 }

@@ -1,6 +1,6 @@
 import type { EntityManager } from 'typeorm';
 import { z } from 'zod';
-import { type Portfolio, portfolioOf, type Tried } from '../domain/lab/portfolio.ts';
+import { type Portfolio, portfolioOf, type TriedAgent } from '../domain/lab/portfolio.ts';
 import { type Route, route } from '../http/route.ts';
 import { onRepository } from '../repositories/routes.ts';
 
@@ -83,7 +83,7 @@ async function readPortfolio(em: EntityManager, repositoryId: string) {
 }
 
 /** `rows` have one try for each item. */
-function triedOf(rows: TriedRow[]): Tried {
+function triedOf(rows: TriedRow[]): TriedAgent {
   const [first] = rows as [TriedRow, ...TriedRow[]];
   const isKnown = rows.some(({ costUsd }) => costUsd !== null);
   return {

@@ -210,7 +210,7 @@ export async function setTrialResult(
 }
 
 /** Returns what a run of the kind `trial` tries: the item, and the arm. */
-export async function findTried(
+export async function findTriedItem(
   em: EntityManager,
   runId: string,
 ): Promise<{ trialId: string; projectId: string; item: TrialItem; arm: TrialArm } | undefined> {

@@ -14,7 +14,7 @@ import type { PlanMode } from '../domain/settings.ts';
 import type { RefusedHost } from '../environment/command-access.ts';
 import type { Environment } from '../environment/environment.ts';
 import { AppError } from '../errors.ts';
-import { findTried } from '../lab/trial-store.ts';
+import { findTriedItem } from '../lab/trial-store.ts';
 import { payingForLost } from '../llm/lost.ts';
 import type { Model, Tokens } from '../llm/model.ts';
 import { costOf } from '../llm/usage.ts';
@@ -147,7 +147,7 @@ async function modelFor(app: App, { run, task, agent }: Pick<Assignment, 'run' |
 /** Finds the agent of a run. That of a trial has the prompt and the model that are tried. */
 async function agentOf(em: EntityManager, { id, kind, agentId }: RunRow): Promise<AgentRow | null> {
   const agent = agentId === null ? null : await findAgent(em, agentId);
-  const tried = kind === 'trial' && agent !== null ? await findTried(em, id) : undefined;
+  const tried = kind === 'trial' && agent !== null ? await findTriedItem(em, id) : undefined;
   return tried === undefined || agent === null
     ? agent
     : { ...agent, model: tried.arm.model, systemPrompt: tried.arm.systemPrompt };

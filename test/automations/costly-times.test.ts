@@ -1,5 +1,5 @@
+import { rehearseAutomation } from '../../src/automations/rehearsal.ts';
 import { scheduleOfCron } from '../../src/automations/times.ts';
-import { tryAutomation } from '../../src/automations/trial.ts';
 
 // Anybody with a project may ask for the times of a schedule, which are computed in the process that serves requests.
 
@@ -35,7 +35,7 @@ test('a trial lets others have their turn while it computes the times of such a 
   }, 0);
   // A week later. These are four times; with all hours they are 2,000, and nobody has a turn for minutes.
   const on = { cron: '* * 9-11 25 10 *', timezone: 'Europe/Berlin' };
-  await tryAutomation({} as never, 'proj_1', on as never, new Date('2026-11-01T10:59:55Z'));
+  await rehearseAutomation({} as never, 'proj_1', on as never, new Date('2026-11-01T10:59:55Z'));
   clearInterval(watch);
   expect(turns).toBeGreaterThan(0);
   expect(Math.max(most, asked)).toBeLessThan(5000);

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import cron from 'node-cron';
 import { daysOfCron } from '../../src/automations/days.ts';
-import { TrialTrigger } from '../../src/automations/schemas.ts';
+import { RehearsalTrigger } from '../../src/automations/schemas.ts';
 import { cronProblem, scheduleOfCron } from '../../src/automations/times.ts';
 import { timeOf } from '../support/machine/processor-time.ts';
 import { isThorough } from '../support/thorough.ts';
@@ -99,7 +99,7 @@ test('an expression that is too long is refused before node-cron reads it', asyn
   expect(await timeOf(() => (message = cronProblem(long)))).toBeLessThan(50);
   expect(message).toMatch(/, which has more than 200 characters$/);
   let issues: unknown;
-  const read = () => (issues = TrialTrigger.safeParse({ cron: long, timezone: 'UTC' }).error?.issues);
+  const read = () => (issues = RehearsalTrigger.safeParse({ cron: long, timezone: 'UTC' }).error?.issues);
   expect(await timeOf(read)).toBeLessThan(50);
   expect(issues).toMatchObject([{ message: 'must have at most 200 characters' }]);
 });

@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import { until } from '../../demo/real-service.ts';
 import { noFindings } from '../../src/db/tables/environment.ts';
 import { setSecret } from '../../src/environment/secrets/secrets.ts';
-import { startTrial } from '../../src/environment/trial.ts';
+import { startEnvironmentTrial } from '../../src/environment/trial.ts';
 import { trialText } from '../../src/github/commands/notices.ts';
 import { openTestApp, type TestApp } from '../support/app.ts';
 import { gitOut, serveSampleRepository } from '../support/git.ts';
@@ -120,7 +120,7 @@ test('the answer knows whether the repository had secrets while the trial ran', 
   const repositoryId = path.split('/')[2] ?? '';
   const { app } = service;
   const hadSecrets = async () => {
-    const { id } = await startTrial(app, { repositoryId, userId: 'user_x', issueNumber: 1 });
+    const { id } = await startEnvironmentTrial(app, { repositoryId, userId: 'user_x', issueNumber: 1 });
     await ended();
     const [job] = await app.db.manager.query(
       `select data ->> 'hadSecrets' as had from pgboss.job where name = 'trialAnswer' and data ->> 'trialId' = $1`,

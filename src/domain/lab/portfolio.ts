@@ -2,7 +2,7 @@ import { chanceOfDifference, type Trials } from '../learning/statistics.ts';
 import { errorOfVerdict, exactInterval, exactMcNemar } from './paired.ts';
 
 /** What the trials of a repository know of an agent with a model. */
-export interface Tried {
+export interface TriedAgent {
   agentId: string;
   model: string;
   /** Each task that it tried, and whether it solved it the last time. */
@@ -38,7 +38,7 @@ export interface Portfolio {
  * share is certainly the highest: by the lower end of its interval, so that one lucky task is not enough. Another one is not worse if
  * its tasks could have shown that it is, at an error of 5 %, and do not.
  */
-export function portfolioOf(tried: Tried[]): Portfolio {
+export function portfolioOf(tried: TriedAgent[]): Portfolio {
   const all = tried.filter(({ items }) => items.size > 0).map((each) => ({ ...each, ...countsOf(each) }));
   const best = all.reduce<(typeof all)[number] | undefined>(
     (found, each) => (found === undefined || isBetter(each, found) ? each : found),
@@ -67,9 +67,9 @@ export function portfolioOf(tried: Tried[]): Portfolio {
   return { agents: entries, cheapest };
 }
 
-type Counted = Tried & ReturnType<typeof countsOf>;
+type Counted = TriedAgent & ReturnType<typeof countsOf>;
 
-function countsOf({ items, costUsd }: Tried): Trials & {
+function countsOf({ items, costUsd }: TriedAgent): Trials & {
   interval: [number, number];
   costPerSolved: number | null;
 } {

@@ -2,7 +2,7 @@ import type { App } from '../../app.ts';
 import type { EnvironmentTrialRow } from '../../db/tables/environment.ts';
 import { environmentPage } from '../../domain/task.ts';
 import { fenced, oneLine } from '../../domain/text/sanitize.ts';
-import { findTrial } from '../../environment/trial.ts';
+import { findEnvironmentTrial } from '../../environment/trial.ts';
 import { isRefusedWith } from '../../outgoing/github-errors.ts';
 import { refusalsIn } from '../../repositories/rights.ts';
 import { hasSecrets } from '../../repositories/store.ts';
@@ -51,7 +51,7 @@ export async function answerTrial(
   app: App,
   { trialId, hadSecrets = true }: { trialId: string; hadSecrets?: boolean },
 ): Promise<void> {
-  const trial = await findTrial(app.db.manager, trialId);
+  const trial = await findEnvironmentTrial(app.db.manager, trialId);
   if (trial === null || trial.issueNumber === null || trial.status === 'running') return;
   const place = await placeOfRepository(app, trial.repositoryId);
   if (place === undefined) return;

@@ -5,7 +5,7 @@ import { type AuditAction, changesBetween } from '../../domain/audit.ts';
 import { readBudget } from '../../domain/budget.ts';
 import { Refused } from '../../domain/machine.ts';
 import { oneLine } from '../../domain/text/sanitize.ts';
-import { startTrial } from '../../environment/trial.ts';
+import { startEnvironmentTrial } from '../../environment/trial.ts';
 import { countAsk } from '../../projects/budgets.ts';
 import { BranchText } from '../../repositories/schemas.ts';
 import { cancelTask, startTask } from '../../runs/operations.ts';
@@ -214,7 +214,7 @@ export const verbs: Record<string, Verb> = {
     act: (app, { repository, source, userId, remember }) => {
       app.audit.about({ type: 'repository', id: repository.id, projectId: repository.projectId });
       const asked = { repositoryId: repository.id, userId, issueNumber: source.issue.number, also: remember };
-      return startTrial(app, asked);
+      return startEnvironmentTrial(app, asked);
     },
   },
   merge: {

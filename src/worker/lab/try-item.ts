@@ -4,7 +4,7 @@ import type { JudgedEnding } from '../../conversation/ending.ts';
 import { type Failure, type FailureCategory, RunFailed } from '../../domain/run.ts';
 import { SetupNeedsApproval } from '../../environment/change/read-manifests.ts';
 import { isOfTrial, queueTrialJob } from '../../lab/trial-advance.ts';
-import { findTried, setTrialResult, type TrialItem, type TrialResult } from '../../lab/trial-store.ts';
+import { findTriedItem, setTrialResult, type TrialItem, type TrialResult } from '../../lab/trial-store.ts';
 import { concludeRun } from '../../runs/journal.ts';
 import { tryMoveTask } from '../../tasks/move.ts';
 import { lookUp } from '../leaving/changes.ts';
@@ -28,7 +28,7 @@ interface Verdict {
  */
 export async function tryItem(app: App, given: Limited, work: Work, signals: Signals): Promise<void> {
   const { journal, run } = work;
-  const tried = await findTried(app.db.manager, run.id);
+  const tried = await findTriedItem(app.db.manager, run.id);
   if (tried === undefined) throw new RunFailed('internal', 'nobody knows which item this run tries');
   const ending = await workInside(app, given, work, signals);
   const verdict = await journal.once('trial judged', () => judgeItem(app, work, tried.item, ending));
@@ -97,7 +97,7 @@ export async function storeFailedTry(
   runId: string,
   { failure, isModelsFault }: { failure: Failure; isModelsFault: boolean },
 ): Promise<void> {
-  const tried = await findTried(em, runId);
+  const tried = await findTriedItem(em, runId);
   if (tried === undefined) return;
   const isDaily = failure.category === 'budget' && failure.message.includes('(daily ');
   const isOwn = ownFailures.includes(failure.category) && !isModelsFault && !isDaily && !isOfTrial(failure);

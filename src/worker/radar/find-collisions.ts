@@ -15,7 +15,7 @@ import {
   listOwnPulls,
   type TriedPull,
 } from '../../tasks/collisions/store.ts';
-import { type ForeignPull, type Tried, tryMerges } from './try-merges.ts';
+import { type ForeignPull, type PullToTry, tryMerges } from './try-merges.ts';
 
 /** At most this many pull requests are tried together with one, those that changed last. */
 const maxOthers = 20;
@@ -48,7 +48,7 @@ export async function findCollisions(app: App, at: PullKey): Promise<void> {
 }
 
 /** Returns the open pull request; undefined if it is settled. */
-async function findSubject(app: App, repository: RepositoryRow, at: PullKey): Promise<Tried | undefined> {
+async function findSubject(app: App, repository: RepositoryRow, at: PullKey): Promise<PullToTry | undefined> {
   const own = await findOwnPull(app.db.manager, at);
   if (own !== undefined) return own;
   // Nobody has to be asked about a settled one of ours, or where nothing can collide.
@@ -101,7 +101,7 @@ async function listForeign(app: App, repository: RepositoryRow): Promise<Foreign
   return data.map(foreign);
 }
 
-async function collisionsOf(app: App, repository: RepositoryRow, subject: Tried): Promise<Collision[]> {
+async function collisionsOf(app: App, repository: RepositoryRow, subject: PullToTry): Promise<Collision[]> {
   const isOther = ({ number }: TriedPull) => number !== subject.number;
   const own = (await listOwnPulls(app.db.manager, repository.id, 2 * maxOthers)).filter(isOther);
   const known = new Set(own.map(({ number }) => number));
@@ -116,13 +116,13 @@ async function collisionsOf(app: App, repository: RepositoryRow, subject: Tried)
 }
 
 /** Takes pull requests of tasks and of people in turn, so that many of one kind do not leave out the other. */
-function shared(own: Tried[], people: Tried[]): Tried[] {
+function shared(own: PullToTry[], people: PullToTry[]): PullToTry[] {
   const length = Math.max(own.length, people.length);
   return Array.from({ length }, (_, i) => [own[i] ?? [], people[i] ?? []].flat()).flat();
 }
 
 /** A pull request in a stack contains the one below it. Files that are known not to be the same need no attempt. */
-function mayCollide(one: Tried, other: Tried): boolean {
+function mayCollide(one: PullToTry, other: PullToTry): boolean {
   if (one.headBranch === other.baseBranch || one.baseBranch === other.headBranch) return false;
   const [mine, theirs] = [pathsOf(one), pathsOf(other)];
   if (mine === null || theirs === null) return true;
@@ -130,4 +130,4 @@ function mayCollide(one: Tried, other: Tried): boolean {
   return theirs.some((path) => all.has(path));
 }
 
-const pathsOf = (pull: Tried): string[] | null => ('paths' in pull ? pull.paths : null);
+const pathsOf = (pull: PullToTry): string[] | null => ('paths' in pull ? pull.paths : null);

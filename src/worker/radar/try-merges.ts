@@ -13,7 +13,7 @@ export interface ForeignPull extends TriedPull {
 }
 
 /** What may be tried. */
-export type Tried = OwnPull | ForeignPull;
+export type PullToTry = OwnPull | ForeignPull;
 
 /** Time limit for one pull request and all others with which it is tried. What was found by then counts. */
 const limitMs = 240_000;
@@ -25,8 +25,8 @@ const limitMs = 240_000;
 export async function tryMerges(
   app: App,
   repository: RepositoryRow,
-  subject: Tried,
-  others: Tried[],
+  subject: PullToTry,
+  others: PullToTry[],
 ): Promise<Collision[]> {
   return cloneInTurn(app, repository.projectId, app.stopping, async () => {
     const late = AbortSignal.timeout(limitMs);
@@ -45,7 +45,7 @@ export async function tryMerges(
   });
 }
 
-async function* triedIn(checkout: Checkout, subject: Tried, others: Tried[]): AsyncGenerator<Collision> {
+async function* triedIn(checkout: Checkout, subject: PullToTry, others: PullToTry[]): AsyncGenerator<Collision> {
   const changesOf = pathsIn(checkout);
   const mine = await changesOf(subject);
   if (mine === undefined) return;
@@ -58,7 +58,7 @@ async function* triedIn(checkout: Checkout, subject: Tried, others: Tried[]): As
 }
 
 /** Returns a function that fetches a pull request and returns the paths that it changes; undefined if it is another now, or they are too many. */
-function pathsIn(checkout: Checkout): (pull: Tried) => Promise<Set<string> | undefined> {
+function pathsIn(checkout: Checkout): (pull: PullToTry) => Promise<Set<string> | undefined> {
   const bases = new Map<string, string | undefined>();
   return async (pull) => {
     const head = await fetchHead(checkout, pull);
@@ -71,7 +71,7 @@ function pathsIn(checkout: Checkout): (pull: Tried) => Promise<Set<string> | und
   };
 }
 
-async function fetchHead(checkout: Checkout, pull: Tried): Promise<string | undefined> {
+async function fetchHead(checkout: Checkout, pull: PullToTry): Promise<string | undefined> {
   try {
     return 'isFork' in pull && pull.isFork
       ? await checkout.fetchPull?.(pull.number)

@@ -7,7 +7,7 @@ import { chooseFiles } from '../../environment/files/choose-files.ts';
 import { prepareEnvironment } from '../../environment/prepare.ts';
 import type { SetupContext } from '../../environment/setup-context.ts';
 import type { Checkout, Remote } from '../../git/engine.ts';
-import { findTried, type TrialItem } from '../../lab/trial-store.ts';
+import { findTriedItem, type TrialItem } from '../../lab/trial-store.ts';
 import { openCheckout } from '../../repositories/reader.ts';
 import { readBase } from '../../repositories/settings/repository-settings.ts';
 import type { RepositorySettings } from '../../repositories/settings/schema.ts';
@@ -31,7 +31,7 @@ export async function readBeginning(
   { run, repository }: { run: { id: string }; repository: RepositoryRow },
   { journal, remote, signal }: { journal: Journal; remote: Remote; signal: AbortSignal },
 ): Promise<TrialBeginning> {
-  const tried = await findTried(app.db.manager, run.id);
+  const tried = await findTriedItem(app.db.manager, run.id);
   if (tried === undefined) throw new RunFailed('internal', 'nobody knows which item this run tries');
   const begun = async (): Promise<Begun> => {
     const { checkout, remove } = await openCheckout(app, remote, signal);

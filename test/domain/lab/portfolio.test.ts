@@ -1,7 +1,7 @@
-import { portfolioOf, type Tried } from '../../../src/domain/lab/portfolio.ts';
+import { portfolioOf, type TriedAgent } from '../../../src/domain/lab/portfolio.ts';
 
 /** An agent that solved the first tasks of some. */
-const tried = (agentId: string, solved: number, of: number, costUsd: number | null, first = 1): Tried => ({
+const tried = (agentId: string, solved: number, of: number, costUsd: number | null, first = 1): TriedAgent => ({
   agentId,
   model: 'm',
   items: new Map(Array.from({ length: of }, (_, i) => [`item_${i + first}`, i < solved])),

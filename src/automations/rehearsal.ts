@@ -6,12 +6,12 @@ import type { Trigger } from '../domain/automations/automation.ts';
 import { parseWithin } from '../domain/json/json-cost.ts';
 import { badField, badRequest } from '../errors.ts';
 import { findRepository } from '../repositories/store.ts';
-import { heardAs, isFor, readOccurrence, trialDays } from './occurrences.ts';
-import { type TrialQuery, TrialTrigger } from './schemas.ts';
+import { heardAs, isFor, readOccurrence, rehearsalDays } from './occurrences.ts';
+import { type RehearsalQuery, RehearsalTrigger } from './schemas.ts';
 import { dayIn, scheduleOfCron } from './times.ts';
 
-/** How far back a trial looks, and at how many times and deliveries at most. */
-const [days, maxTimes, maxDeliveries] = [trialDays, 2000, 2000];
+/** How far back a rehearsal looks, and at how many times and deliveries at most. */
+const [days, maxTimes, maxDeliveries] = [rehearsalDays, 2000, 2000];
 /** Deliveries in memory at the same time. */
 const portion = 100;
 const weekMs = days * 86_400_000;
@@ -31,13 +31,13 @@ interface Found {
  * Chains of automations and the limit per day are not part of that.
  * @throws AppError 400 naming the field
  */
-export async function tryAutomation(
+export async function rehearseAutomation(
   app: App,
   projectId: string,
-  { repositoryId, ...on }: z.output<typeof TrialQuery>,
+  { repositoryId, ...on }: z.output<typeof RehearsalQuery>,
   now = new Date(),
 ) {
-  const read = TrialTrigger.safeParse(on);
+  const read = RehearsalTrigger.safeParse(on);
   if (!read.success)
     throw badRequest(
       read.error.issues.map((issue) => {
