@@ -163,6 +163,11 @@ const oldNames = {
   trialDays: 'rehearsalDays',
   TrialTrigger: 'RehearsalTrigger',
   findTried: 'findTriedItem',
+  insertHeldStep: 'insertLeasedStep',
+  insertHeldEvent: 'insertLeasedEvent',
+  addStep: 'countTurn',
+  showDeliveries: 'showWebhookDeliveries',
+  answerPlan: 'answerSprintPlan',
 };
 
 /** Names that mean something else in other folders, with those that replaced them here. */
@@ -178,6 +183,10 @@ const oldNamesIn: Record<string, Record<string, string>> = {
     runTrial: 'runEnvironmentTrial',
     TrialRequest: 'EnvironmentTrialRequest',
   },
+  'src/github': { approvePlan: 'approveSprintPlan' },
+  'src/notices': { listDeliveries: 'listWebhookDeliveries' },
+  'src/projects': { tenantOf: 'tenantOfProject' },
+  'src/runs': { Act: 'RunAct' },
   'src/worker/radar': { Tried: 'PullToTry' },
   'src/domain/lab': { Tried: 'TriedAgent' },
 };

@@ -19,7 +19,7 @@ export const areas: Area[] = [
     tests: [
       'test/domain/{,text/}*.test.ts',
       'test/repositories/settings.test.ts',
-      'test/worker/{objection,outgoing-scan}.test.ts',
+      'test/worker/{objection,scan-change}.test.ts',
       'test/docs/documents.test.ts',
     ],
   },
@@ -29,7 +29,7 @@ export const areas: Area[] = [
     sources: ['src/domain/{protected/*,secrets}.ts'],
     tests: [
       'test/domain/{protected-paths,secrets/*,name-links}.test.ts',
-      'test/worker/{objection,outgoing-scan}.test.ts',
+      'test/worker/{objection,scan-change}.test.ts',
     ],
   },
   { name: 'domain', sources: ['src/domain/forecast/*.ts'], tests: ['test/domain/forecast/*.test.ts'] },
@@ -53,9 +53,9 @@ export const areas: Area[] = [
   { name: 'claims', sources: ['src/worker/lease/reconcile.ts'], tests: ['test/worker/reconcile.test.ts'] },
   { name: 'claims', sources: ['src/runs/store.ts'], tests: ['test/runs/store.test.ts', 'test/worker/claims.test.ts'] },
   {
-    name: 'outgoing-scan',
+    name: 'scan-change',
     sources: ['src/worker/leaving/*.ts', 'src/worker/plan.ts#findUnplanned', 'src/conversation/planned-files.ts'],
-    tests: ['test/worker/{objection,outgoing-scan}.test.ts', 'test/conversation/planned-files.test.ts'],
+    tests: ['test/worker/{objection,scan-change}.test.ts', 'test/conversation/planned-files.test.ts'],
   },
   { name: 'closed-addresses', sources: ['src/git/remote-url.ts'], tests: ['test/git/remote-url.test.ts'] },
   {

@@ -38,10 +38,10 @@ export interface Ending {
   review?: ReviewArguments;
 }
 
-/** An ending that the host accepted, as the journal stores it. */
+/** An ending that the service accepted, as the journal stores it. */
 export type JudgedEnding = Ending & Evidence;
 
-/** What the host learned while it judged an ending that it accepted. */
+/** What the service learned while it judged an ending that it accepted. */
 export interface Evidence {
   /** The files that were judged. Exactly these are pushed, and all evidence is about them. */
   trees: Trees;
@@ -65,7 +65,7 @@ export interface RepositoryProof {
   proof: Proof;
 }
 
-/** The host's decision about an ending. Either it is accepted, or the model has to continue because of `objection`. */
+/** The service's decision about an ending. Either it is accepted, or the model has to continue because of `objection`. */
 export type Judgement =
   | { accepted: false; objection: string }
   | { accepted: true; evidence: Evidence }

@@ -7,7 +7,7 @@ export interface Exchange {
   calls: ToolCall[];
   /** The results by the id of their call. Some servers use the same ids in every answer. */
   results: Map<string, string>;
-  /** What the host said to the model after the results. */
+  /** What the service said to the model after the results. */
   remarks: string[];
 }
 

@@ -118,7 +118,7 @@ const summaryTokens = 4000;
 
 /**
  * Asks the model to summarize the beginning of the conversation. The request continues the earlier prompts, so that the
- * server reads them from its cache. When the model does not answer, the host lists the facts.
+ * server reads them from its cache. When the model does not answer, the service lists the facts.
  */
 async function summarize(context: LoopContext, messages: Message[], maxChars: number): Promise<string> {
   const { model, offered, signal, memory, withoutSecrets } = context;
@@ -211,7 +211,7 @@ export async function converse(context: LoopContext, messages: Message[]): Promi
 
 /** The result of one reply from the model. */
 interface Turn {
-  /** The reply, the results of its calls, and what the host remarks. */
+  /** The reply, the results of its calls, and what the service remarks. */
   messages: Message[];
   /** Whether a tool may have changed the workspace. */
   changed: boolean;

@@ -5,13 +5,13 @@ import { part } from './prompts.ts';
 /** One changed file, as the model sees it: the path has the folder of its repository in front. */
 export type ChangedFile = FileDiff;
 
-/** What the host knows of a change besides its files. */
+/** What the service knows of a change besides its files. */
 export interface AboutChange {
   /** The title and description of the task. */
   assignment: string;
   /** The paths that the agent read or changed with its file tools. */
   used: string[];
-  /** Why the host would refuse the change, one line per file; undefined when it would push it. */
+  /** Why the service would refuse the change, one line per file; undefined when it would push it. */
   refused: string | undefined;
   /** What only a person may allow, one line each. */
   held: string[];
@@ -19,7 +19,7 @@ export interface AboutChange {
   form: string[];
 }
 
-/** The opening of what the host says when it will not push a change. */
+/** The opening of what the service says when it will not push a change. */
 export const refusalNotice = 'The change was refused before the push.';
 /** The line above the diff. What follows it was written by the model. */
 export const diffFence = '```diff';
@@ -33,7 +33,7 @@ const maxNamed = 20;
 const manyLines = 2000;
 
 /**
- * Writes what the agent sees at its first `finish`: what the host noticed about the change, and the change as a diff of
+ * Writes what the agent sees at its first `finish`: what the service noticed about the change, and the change as a diff of
  * bounded length.
  */
 export function reviewText(files: ChangedFile[], about: AboutChange): string {
@@ -50,7 +50,7 @@ export function reviewText(files: ChangedFile[], about: AboutChange): string {
 }
 
 /**
- * Tells the agent what the host will not push, and what it pushes only if a person allows it. Empty when there is neither.
+ * Tells the agent what the service will not push, and what it pushes only if a person allows it. Empty when there is neither.
  * `what` says what to do about the former.
  */
 export function refusalText({ refused, held }: Pick<AboutChange, 'refused' | 'held'>, what: string): string {

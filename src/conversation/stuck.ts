@@ -101,7 +101,7 @@ const duration = /\b\d+(\.\d+)?\s?(ms|s|seconds)\b/g;
 
 /**
  * Returns a text that is equal for equal calls with equal results; undefined for an answer with several different calls.
- * What the host said about an ending is part of its result.
+ * What the service said about an ending is part of its result.
  */
 function signOf({ calls, results, remarks }: Exchange): string | undefined {
   const said = remarks.filter((text) => !text.startsWith(warningOpening) && !text.startsWith(hintOpening));

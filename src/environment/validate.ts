@@ -7,7 +7,7 @@ import { fewAtOnce } from '../git/few-at-once.ts';
 import { HostClosed, openAddress } from '../git/remote-url.ts';
 import { type Route, route } from '../http/route.ts';
 import { pinnedFetch } from '../outgoing/pinned-fetch.ts';
-import { tenantOf } from '../projects/budgets.ts';
+import { tenantOfProject } from '../projects/budgets.ts';
 import { type Credential, credentialFor, hostRules, octokitFor, remoteFor } from '../repositories/credentials.ts';
 import { pullsOffText } from '../repositories/pulls.ts';
 import { openCheckout } from '../repositories/reader.ts';
@@ -106,7 +106,7 @@ interface Validation {
  * to push, protected branches, the settings file and the environment. A failure is returned as a result, not thrown.
  */
 export async function validateRepository(app: App, repository: RepositoryRow): Promise<Validation> {
-  return validateFew(await tenantOf(app.db.manager, repository.projectId), app.stopping, () =>
+  return validateFew(await tenantOfProject(app.db.manager, repository.projectId), app.stopping, () =>
     validation(app, repository),
   );
 }

@@ -90,7 +90,7 @@ export async function creatorOf(em: EntityManager, projectId: string): Promise<s
  * Returns for whom the work of a project takes turns: for the person who created it without an installation, because more
  * projects would be more turns, otherwise for the project.
  */
-export async function tenantOf(em: EntityManager, projectId: string): Promise<string> {
+export async function tenantOfProject(em: EntityManager, projectId: string): Promise<string> {
   return (await creatorOf(em, projectId)) ?? projectId;
 }
 

@@ -6,7 +6,7 @@ import type { RepositoryRow } from '../db/tables/project.ts';
 import { type Checkout, GitFailed, type Remote } from '../git/engine.ts';
 import { fewAtOnce } from '../git/few-at-once.ts';
 import { HostClosed } from '../git/remote-url.ts';
-import { tenantOf } from '../projects/budgets.ts';
+import { tenantOfProject } from '../projects/budgets.ts';
 import { removeTree } from '../sandbox/neutral-path.ts';
 import type { Confinement, ToolAnswer, ToolHost } from '../sandbox/sandbox.ts';
 import { credentialFor, remoteFor } from './credentials.ts';
@@ -152,7 +152,7 @@ export async function cloneInTurn<T>(
   signal: AbortSignal,
   work: () => Promise<T>,
 ): Promise<T> {
-  return cloneFew(await tenantOf(app.db.manager, projectId), signal, work);
+  return cloneFew(await tenantOfProject(app.db.manager, projectId), signal, work);
 }
 
 const cloneFew = fewAtOnce(4, 2);

@@ -35,19 +35,19 @@ export async function insertStep(em: EntityManager, runId: string, name: string,
   await noteProgress(em, runId);
 }
 
-/** SQL: locks the run $1 until the transaction ends, and finds it only if the worker with the fence $2 holds it. */
-const held = `held as (select id from runs where id = $1 and fence = $2 and status = 'running' for update)`;
+/** SQL: locks the run $1 until the transaction ends, and finds it only if the worker with the fence $2 has its lease. */
+const leased = `leased as (select id from runs where id = $1 and fence = $2 and status = 'running' for update)`;
 
 /**
- * Records a step if this worker holds the run. It is what `write` with `insertStep` does, in one statement instead of five,
+ * Records a step if this worker has the lease of the run. It is what `write` with `insertStep` does, in one statement instead of five,
  * because a run records dozens of steps.
  * @throws LeaseLost
  */
-async function insertHeldStep(em: EntityManager, run: Leased, name: string, data: object): Promise<void> {
+async function insertLeasedStep(em: EntityManager, run: Leased, name: string, data: object): Promise<void> {
   const rows: unknown[] = await em.query(
-    `with ${held},
-       progress as (update runs set interruptions = 0 where id in (select id from held) and interruptions > 0)
-     insert into run_steps (run_id, name, data) select id, $3::text, $4::jsonb from held returning 1`,
+    `with ${leased},
+       progress as (update runs set interruptions = 0 where id in (select id from leased) and interruptions > 0)
+     insert into run_steps (run_id, name, data) select id, $3::text, $4::jsonb from leased returning 1`,
     [run.id, run.fence, name, storableJson(data)],
   );
   if (rows.length === 0) throw new LeaseLost(run.id);
@@ -99,15 +99,15 @@ export async function insertEvent(
 
 const storableLine = (text: string) => storableText(text).slice(0, maxEventText);
 
-/** Adds a line to the log of a run if this worker holds it, in one statement. @throws LeaseLost */
-async function insertHeldEvent(
+/** Adds a line to the log of a run if this worker has its lease, in one statement. @throws LeaseLost */
+async function insertLeasedEvent(
   em: EntityManager,
   run: Leased,
   line: { type: string; text: string; data: object },
 ): Promise<void> {
   const rows: unknown[] = await em.query(
-    `with ${held}
-     insert into run_events (run_id, type, text, data) select id, $3::text, $4::text, $5::jsonb from held returning 1`,
+    `with ${leased}
+     insert into run_events (run_id, type, text, data) select id, $3::text, $4::text, $5::jsonb from leased returning 1`,
     [run.id, run.fence, line.type, storableLine(line.text), storableJson(line.data)],
   );
   if (rows.length === 0) throw new LeaseLost(run.id);
@@ -193,7 +193,7 @@ export interface Journal {
   recall<T>(name: string): Promise<T | undefined>;
   /** Returns the names of the recorded steps that start with a prefix, in the order in which they were recorded. */
   steps(prefix: string): Promise<string[]>;
-  /** Runs a transaction that commits only while this worker holds the run. @throws LeaseLost */
+  /** Runs a transaction that commits only while this worker has its lease. @throws LeaseLost */
   write<T>(work: (em: EntityManager) => Promise<T>): Promise<T>;
   /** Adds a line to the run's log, which people read. */
   note(type: string, text: string, data?: object): Promise<void>;
@@ -213,10 +213,10 @@ export function openJournal(app: App, run: Leased): Journal {
       const known = await findStep<Awaited<ReturnType<typeof make>>>(app.db.manager, run.id, name);
       if (known !== undefined) return known;
       const data = await make();
-      await insertHeldStep(app.db.manager, run, name, data);
+      await insertLeasedStep(app.db.manager, run, name, data);
       return data;
     },
-    note: (type, text, data = {}) => insertHeldEvent(app.db.manager, run, { type, text, data }),
+    note: (type, text, data = {}) => insertLeasedEvent(app.db.manager, run, { type, text, data }),
   };
 }
 

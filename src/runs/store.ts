@@ -10,7 +10,7 @@ import { releaseRevisionsOf } from '../tasks/work-store.ts';
 import { currentSpan } from '../tracing/traced.ts';
 import { addWait, keepUnread } from './waiting/store.ts';
 
-/** A run that a worker holds. Every write checks the fence, so a worker that has lost the run can no longer write. */
+/** A leased run. Every write checks the fence, so a worker that has lost the run can no longer write. */
 export interface Leased {
   id: string;
   fence: number;
@@ -67,13 +67,13 @@ export async function listFollowed(em: EntityManager, taskIds: string[]): Promis
   return rows.map(({ id }) => id);
 }
 
-/** Locks the run's row until the transaction ends and checks that this worker holds it. @throws LeaseLost */
-export async function assertLeased(em: EntityManager, held: Leased): Promise<void> {
+/** Locks the run's row until the transaction ends and checks that this worker has its lease. @throws LeaseLost */
+export async function assertLeased(em: EntityManager, leased: Leased): Promise<void> {
   const rows: unknown[] = await em.query(
     `select 1 from runs where id = $1 and fence = $2 and status = 'running' for update`,
-    [held.id, held.fence],
+    [leased.id, leased.fence],
   );
-  if (rows.length === 0) throw new LeaseLost(held.id);
+  if (rows.length === 0) throw new LeaseLost(leased.id);
 }
 
 const pushLock = lockKey('push');
@@ -205,7 +205,7 @@ export async function addUsage(em: EntityManager, runId: string, usage: Paid): P
 }
 
 /** Counts a turn of a run. It is progress, so this resets what is counted of interruptions and pauses. */
-export async function addStep(em: EntityManager, runId: string): Promise<void> {
+export async function countTurn(em: EntityManager, runId: string): Promise<void> {
   await em.query(
     `update runs set steps = steps + 1, interruptions = 0, model_pauses = 0, host_pauses = 0, host_away_since = null
      where id = $1`,

@@ -31,7 +31,7 @@ import { keptStep } from './workspace/workspace.ts';
 /**
  * Publishes the agent's work and moves its task: to waiting if the agent split it into subtasks, to review with a pull
  * request, or to done if nothing had to change. Publishes the files that were judged, whatever is in the workspace now.
- * @throws RunFailed when the host refuses the change or the checks fail; Parked when a person approves the change first
+ * @throws RunFailed when the service refuses the change or the checks fail; Parked when a person approves the change first
  */
 export async function conclude(app: App, work: Work, ending: JudgedEnding): Promise<void> {
   const { finish, subtasks, unfit } = ending;
@@ -123,7 +123,7 @@ function assertPassed(work: Work): void {
   throw new RunFailed('checks', `${failing.command} still fails: ${output}`);
 }
 
-/** Returns what only a person may allow in the change. @throws RunFailed when the host refuses the change */
+/** Returns what only a person may allow in the change. @throws RunFailed when the service refuses the change */
 async function assertFit(work: Work, treeOf: TreeOf): Promise<string[]> {
   if (work.planning?.mode === 'always')
     throw new RunFailed('push_rejected', 'no person has approved a plan for the change');
@@ -222,7 +222,7 @@ async function failRun(
 }
 
 /**
- * Pushes the work made before the failure, unless the host refuses it. Opens a draft pull request for it if `isShown`:
+ * Pushes the work made before the failure, unless the service refuses it. Opens a draft pull request for it if `isShown`:
  * after a used-up budget, failing checks, or a model that made no progress. Never throws, because the run's own failure
  * is the one to report. Returns what people should know if a ready pull request could not become a draft.
  */

@@ -77,7 +77,7 @@ export interface Judging {
   /** Whether the run still has to propose a plan. */
   mode: PlanMode;
   messages: Message[];
-  /** No agent has worked, so nobody reads a review of the change, and what the host refuses ends the run. */
+  /** No agent has worked, so nobody reads a review of the change, and what the service refuses ends the run. */
   isUnattended?: boolean;
   /** Returns whether a person allowed set-up of this change to use the network of set-up. */
   isSetupApproved(change: HeldChange): Promise<boolean>;
@@ -93,9 +93,9 @@ export async function judgeEnding(work: Work, ending: Ending, judging: Judging):
 }
 
 /**
- * Judges trees: first whether the run may end without a plan and whether the host would push the change, then by the
+ * Judges trees: first whether the run may end without a plan and whether the service would push the change, then by the
  * checks of each changed repository, then by what its tests prove. The first `finish` with a change is not judged: the
- * model sees its change and calls `finish` again. After a few objections the host accepts the ending anyway, and the run
+ * model sees its change and calls `finish` again. After a few objections the service accepts the ending anyway, and the run
  * fails later, or waits for a person if somebody may allow what was found. Earlier objections are counted in the conversation, so a worker that takes over does not start from zero.
  * Those of an earlier run, whose conversation this one continues, do not count.
  */
@@ -159,7 +159,7 @@ function timesSaid(messages: Message[], opening: string): number {
   return exchangesOf(messages).filter(({ remarks }) => remarks.some((text) => text.startsWith(opening))).length;
 }
 
-/** Counts the messages that list what the host refuses, alone or above the diff of a review. */
+/** Counts the messages that list what the service refuses, alone or above the diff of a review. */
 function timesRefused(messages: Message[]): number {
   const isTold = (text: string) => text.split(diffFence, 1)[0]?.includes(refusalNotice);
   return exchangesOf(messages).filter(({ remarks }) => remarks.some(isTold)).length;

@@ -13,7 +13,7 @@ import { assertTakesPulls } from '../repositories/pulls.ts';
 import { admitToRun, enterRepository } from '../runs/directors.ts';
 import { endingStep, type Journal, stepOf } from '../runs/journal.ts';
 import { assertLabels } from './lease/labels.ts';
-import { objectionToSending } from './leaving/outgoing-scan.ts';
+import { objectionToSending } from './leaving/scan-change.ts';
 import type { RetryPolicy } from './retry.ts';
 import type { Assignment, Work } from './work.ts';
 import { findReverts } from './workspace/revert-pulls.ts';

@@ -31,7 +31,7 @@ const otherWays: Partial<Record<RunKind, typeof reviewPull>> = { review: reviewP
 /**
  * Executes a claimed run: workspace, branch, conversation with the model, checks, commit, push, pull request,
  * handoff. An earlier worker may have begun the run, so every step checks the journal first. `outer` aborts when this
- * worker no longer holds the run. A run that waits for its model or for a person leaves this worker, and any worker
+ * worker has lost its lease. A run that waits for its model or for a person leaves this worker, and any worker
  * continues it later.
  * @throws the error that took the run from this worker. A failure of the run is stored as its result instead.
  */

@@ -9,7 +9,7 @@ import { UnfitWorkTree } from '../git/work-tree/read-inside.ts';
 import type { Message, ModelAnswer } from '../llm/model.ts';
 import { costOf } from '../llm/usage.ts';
 import { insertTurn } from '../runs/continuing/turn-store.ts';
-import { addStep } from '../runs/store.ts';
+import { countTurn } from '../runs/store.ts';
 import { park } from '../runs/waiting/park.ts';
 import { holdChange } from '../runs/waiting/store.ts';
 import { queueMirror } from '../tasks/move.ts';
@@ -103,7 +103,7 @@ export function openTurns(app: App, given: Assignment, work: Work, keeping: Keep
       if (isFull && isPacked) await dropStoredFiles(em, run.id, count);
       await insertTurn(em, run.id, count, { messages, workspace, usage, ...(isNew ? { learned } : {}) });
       await hearing.markRead(em, count);
-      await addStep(em, run.id);
+      await countTurn(em, run.id);
       if (wait === undefined) await queueMirror(app, em, task.id);
       else await park(app, em, run, { ...wait, id: newId('wait'), seconds: null });
       if (wait !== undefined && 'held' in wait) await holdChange(em, run, wait.held.wanted, wait.held.diff);

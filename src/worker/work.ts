@@ -45,7 +45,7 @@ export interface Work extends Workspace, AboutRun {
   journal: Journal;
   /** Retries steps that need the git host or GitHub. */
   retrying: RetryPolicy;
-  /** Aborted when this worker no longer holds the run. */
+  /** Aborted when this worker has lost its lease. */
   signal: AbortSignal;
   /** How the repository wants its changes written, by its base branch. */
   customs: Customs;

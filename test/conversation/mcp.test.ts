@@ -1,6 +1,6 @@
 import { answerText } from '../../src/conversation/mcp/mcp-tools.ts';
 import { modelSchema, offerTools } from '../../src/conversation/mcp/offered-tools.ts';
-import { objectionToSending } from '../../src/worker/leaving/outgoing-scan.ts';
+import { objectionToSending } from '../../src/worker/leaving/scan-change.ts';
 
 /** Returns a schema that refers to itself again and again. */
 function endlessSchema(): object {

@@ -31,7 +31,7 @@ const picture: TaskPicture = {
     costUsd: 0.1,
   },
   earlier: [],
-  steps: [],
+  lines: [],
   subtasks: [],
   pulls: [{ url: 'https://github.com/o/r/pull/2', number: 2, repositoryName: 'r', status: 'open', isPrivate: true }],
   handoff: { summary: 'Did it.', nextSteps: ['then that'] },
@@ -121,10 +121,10 @@ test('the comment never exceeds 60,000 characters, and progress alone does not c
 
 test('the comment shows the current step, the latest steps, folded earlier runs and a list of subtasks', () => {
   const run = { ...(picture.run as NonNullable<TaskPicture['run']>), status: 'running' as const, finishedAt: null };
-  const steps = [{ at: new Date(3_600_000), text: 'edits @octocat a.ts' }];
+  const lines = [{ at: new Date(3_600_000), text: 'edits @octocat a.ts' }];
   const subtasks = [{ id: 'task_2', title: 'Half', status: 'done' as const, issueUrl: null, isPrivate: false }];
   const earlier = [{ ...run, kind: 'start' as const, status: 'failed' as const, costUsd: 0.5 }];
-  const { comment, check } = wanted({ ...picture, status: 'in_progress', run, steps, subtasks, earlier }, secret);
+  const { comment, check } = wanted({ ...picture, status: 'in_progress', run, lines, subtasks, earlier }, secret);
   for (const text of [comment, check.summary])
     expect(text).toContain('[Watch this run](http://x/tasks/task_1/runs/run_1)');
   expect(comment).toContain('**Now:** edits @\u2060octocat a.ts');
@@ -187,7 +187,7 @@ test('the check run shows the state and offers the possible actions', () => {
 
 test("the comment stays within GitHub's limit, however long its parts are", () => {
   const long = 'x @a #1 <!-- '.repeat(20_000);
-  const steps = Array.from({ length: 500 }, () => ({ at: new Date(0), text: long }));
+  const lines = Array.from({ length: 500 }, () => ({ at: new Date(0), text: long }));
   const subtasks = Array.from({ length: 1000 }, () => ({
     id: 't',
     title: long,
@@ -196,7 +196,7 @@ test("the comment stays within GitHub's limit, however long its parts are", () =
     isPrivate: false,
   }));
   const { comment, check } = wanted(
-    { ...picture, steps, subtasks, handoff: { summary: long, nextSteps: [long] } },
+    { ...picture, lines, subtasks, handoff: { summary: long, nextSteps: [long] } },
     secret,
   );
   expect(comment.length).toBeLessThanOrEqual(60_000);

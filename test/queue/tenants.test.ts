@@ -2,7 +2,7 @@ import type { App } from '../../src/app.ts';
 import { PooledClient } from '../../src/db/client.ts';
 import { openDatabase } from '../../src/db/database.ts';
 import { jobs, tenantOf, workersOf } from '../../src/jobs.ts';
-import { tenantOf as turnsOf } from '../../src/projects/budgets.ts';
+import { tenantOfProject } from '../../src/projects/budgets.ts';
 import type { JobName, Jobs } from '../../src/queue/names.ts';
 import { openQueue } from '../../src/queue/queue.ts';
 import { createTestDatabase } from '../support/database.ts';
@@ -86,7 +86,7 @@ test('the projects that a person created without an installation are one tenant'
   );
   expect(rows).toEqual([{ tenant: 'vera' }, { tenant: 'vera' }]);
   // Clones and validations take turns in the same way.
-  expect([await turnsOf(em, 'own1'), await turnsOf(em, 'proj')]).toEqual(['vera', 'proj']);
+  expect([await tenantOfProject(em, 'own1'), await tenantOfProject(em, 'proj')]).toEqual(['vera', 'proj']);
 });
 
 test.each([1, 2, 4, 5])('with %i simultaneous runs, a tenant holds at most half of the slots of each kind', (runs) => {

@@ -1,9 +1,9 @@
 import { LeaseLost } from '../../src/domain/run.ts';
 import { costOfDay } from '../../src/projects/budgets.ts';
 import {
-  addStep,
   addUsage,
   assertLeased,
+  countTurn,
   endRun,
   findLiveRun,
   listLiveSubtasks,
@@ -121,7 +121,7 @@ test('usage adds up; a turn without a price does not change the cost, and each t
       'steps, input_tokens::int as i, cached_input_tokens::int as c, output_tokens::int as o, cost_usd::float8 as cost, interruptions as n';
     const read = async () => (await em.query(`select ${used} from runs where id = $1`, [id]))[0];
     expect(await read()).toEqual({ steps: 0, i: 10, c: 8, o: 3, cost: null, n: 4 });
-    await addStep(em, id);
+    await countTurn(em, id);
     await addUsage(em, id, { model: 'm', inputTokens: 5, cachedInputTokens: 1, outputTokens: 2, costUsd: 0.25 });
     await addUsage(em, id, { model: 'm', inputTokens: 1, cachedInputTokens: 0, outputTokens: 1, costUsd: 0.5 });
     await addUsage(em, id, { model: 'm', inputTokens: 1, cachedInputTokens: 0, outputTokens: 1, costUsd: null });

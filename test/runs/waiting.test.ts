@@ -3,7 +3,7 @@ import type { RunRow } from '../../src/db/tables/run.ts';
 import { modelPause } from '../../src/domain/waiting.ts';
 import { ModelFailed } from '../../src/llm/model.ts';
 import { openJournal } from '../../src/runs/journal.ts';
-import { addStep, insertRun } from '../../src/runs/store.ts';
+import { countTurn, insertRun } from '../../src/runs/store.ts';
 import { resumeDueRuns, waitForModel } from '../../src/runs/waiting/park.ts';
 import { approveChange, holdChange, isApproved, listAcceptedExpectations } from '../../src/runs/waiting/store.ts';
 import { claimRun, hasClaimable } from '../../src/worker/lease/lease-store.ts';
@@ -122,7 +122,7 @@ test('pauses grow until the next turn, and after an hour in all the run fails', 
     await resume();
   }
   expect(pauses).toEqual([5, 15, 35]);
-  await addStep(service.app.db.manager, run.id);
+  await countTurn(service.app.db.manager, run.id);
   await park(held);
   expect((await sql('select model_pause_seconds as all from runs where id = $1', [run.id]))[0].all).toBe(40);
   await resume();

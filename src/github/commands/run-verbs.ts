@@ -8,10 +8,10 @@ import { reviseTask } from '../../runs/operations.ts';
 import { answerList, wordsOf } from '../../runs/review/request-changes.ts';
 import { giveComments } from '../../runs/review/store.ts';
 import {
-  type Act,
   answerRun,
   approveRun,
   pauseRun,
+  type RunAct,
   resumeRun,
   reviseWaiting,
   sayToRun,
@@ -23,18 +23,18 @@ import { keepComments } from '../diff/keep-comments.ts';
 import { type DiffThread, placeOf } from '../diff/read-threads.ts';
 import { type AskedRevision, readReview, reviewRevision } from '../follow/reviews.ts';
 import { assertSeen, type GivenCommand, requiredArgument, requiredTask, taskOfCommand } from '../given-command.ts';
-import { answerPlan, approvePlan, hasPlan } from '../planning/plan-verbs.ts';
+import { answerSprintPlan, approveSprintPlan, hasPlan } from '../planning/plan-verbs.ts';
 
 /** Answers the question of the task's run, or else the open question of the plan. */
 async function answer(app: App, given: GivenCommand): Promise<unknown> {
-  if (!(await isForRun(app, given))) return answerPlan(app, given);
+  if (!(await isForRun(app, given))) return answerSprintPlan(app, given);
   const text = plain(requiredArgument(given, 'the number of an option, or your own words,'));
   return answerRun(app, { ...(await actOf(app, given)), text });
 }
 
 /** Approves the plan or change of a waiting run. If the command is not about a run, approves the plan. */
 async function approve(app: App, given: GivenCommand): Promise<unknown> {
-  return (await isForRun(app, given)) ? approveRun(app, await actOf(app, given)) : approvePlan(app, given);
+  return (await isForRun(app, given)) ? approveRun(app, await actOf(app, given)) : approveSprintPlan(app, given);
 }
 
 /** Asks a run that waits for approval for another plan or change. If none waits, asks for changes to the task's work. */
@@ -136,7 +136,7 @@ export const replyVerbs = {
   },
 } as const;
 
-async function actOf(app: App, given: GivenCommand): Promise<Act> {
+async function actOf(app: App, given: GivenCommand): Promise<RunAct> {
   const { userId, writtenAt, remember } = given;
   return { taskId: await requiredTask(app, given), userId, writtenAt, also: remember };
 }

@@ -39,8 +39,8 @@ export interface TaskPicture {
   changedNothing?: boolean;
   /** Runs before this one, newest first. */
   earlier: PictureOfRun[];
-  /** The latest events of the run, oldest first. */
-  steps: { at: Date; text: string }[];
+  /** The latest lines of the log of the run, oldest first. */
+  lines: { at: Date; text: string }[];
   subtasks: { id: string; title: string; status: TaskStatus; issueUrl: string | null; isPrivate: boolean }[];
   pulls: { url: string; number: number; repositoryName: string; status: PullStatus; isPrivate: boolean }[];
   handoff: { summary: string; nextSteps: string[] } | null;
@@ -212,9 +212,9 @@ function watchText({ status }: PictureOfRun): string {
 }
 
 function progress(task: TaskPicture): string[] {
-  if (task.run?.status !== 'running' || task.steps.length === 0) return [];
-  const steps = task.steps.map(({ at, text }) => `- \`${clock(at)}\` ${safe(task, text, 200)}`);
-  return [`**Now:** ${safe(task, task.steps.at(-1)?.text ?? '', 200)}`, '', ...folded('Steps', steps)];
+  if (task.run?.status !== 'running' || task.lines.length === 0) return [];
+  const lines = task.lines.map(({ at, text }) => `- \`${clock(at)}\` ${safe(task, text, 200)}`);
+  return [`**Now:** ${safe(task, task.lines.at(-1)?.text ?? '', 200)}`, '', ...folded('Steps', lines)];
 }
 
 function failure(task: TaskPicture): string[] {

@@ -208,8 +208,8 @@ async function syncComment(
   return Number(found.id);
 }
 
-/** The comment shows this many of a run's last steps. */
-const stepsShown = 20;
+/** The comment shows this many of a run's last lines of the log. */
+const linesShown = 20;
 const breakerText =
   'Paused for ten minutes: too many comments and label changes here in a short time. Another person or bot may be changing the labels back.';
 
@@ -246,9 +246,9 @@ async function pictureOf(
     cancelledBecause:
       run?.status === 'cancelled' ? (events.findLast((e) => e.type === 'cancelled')?.text ?? null) : null,
     earlier,
-    steps: events
+    lines: events
       .filter(mayShow)
-      .slice(-stepsShown)
+      .slice(-linesShown)
       .map((event) => ({ at: event.at, text: told(visible ? visibleEvent(event) : event.text) })),
     subtasks: await pictureSubtasks(em, task.id),
     pulls: await picturePulls(em, task.id),

@@ -88,7 +88,7 @@ export async function goOnLater(app: App, em: EntityManager, { id, projectId }: 
  * Answers the open question with the numbers of options or with text, or else with the options that are ticked in the
  * comment of the plan. After the last answer, the plan is written.
  */
-export async function answerPlan(app: App, given: GivenCommand): Promise<void> {
+export async function answerSprintPlan(app: App, given: GivenCommand): Promise<void> {
   const session = await sessionOf(app, given, 'wizard.answer');
   const step = currentStep(session);
   if (step === undefined) throw new Refused('The plan has no open question.');
@@ -139,7 +139,7 @@ async function tickedNumbers(app: App, given: GivenCommand, stepId: string): Pro
  * Creates the sprint of the plan. People who approve it on GitHub need not be members of the project. They need write
  * permission in each repository in which a task of the plan will work.
  */
-export async function approvePlan(app: App, given: GivenCommand): Promise<void> {
+export async function approveSprintPlan(app: App, given: GivenCommand): Promise<void> {
   const session = await sessionOf(app, given, 'wizard.finalize');
   const { result, updatedAt, updatedBy } = session;
   // An answer of the writer makes the model change the plan, so their own changes are not seen by themselves.

@@ -18,7 +18,7 @@ import { readSettings } from '../../repositories/settings/repository-settings.ts
 import type { RepositorySettings } from '../../repositories/settings/schema.ts';
 import { findDocs, listRepositoriesById } from '../../repositories/store.ts';
 import { protectedChanges } from '../../worker/leaving/objection.ts';
-import { objectionsTo, objectionToSending } from '../../worker/leaving/outgoing-scan.ts';
+import { objectionsTo, objectionToSending } from '../../worker/leaving/scan-change.ts';
 import { authorFor } from '../../worker/publish/commit-message.ts';
 import { pushNew } from '../../worker/publish/sign.ts';
 

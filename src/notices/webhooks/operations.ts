@@ -17,8 +17,8 @@ import {
   giveUpWaiting,
   insertTestDelivery,
   insertWebhook,
-  listDeliveries,
   listKeyPlaces,
+  listWebhookDeliveries,
   listWebhooks,
   lockKey,
   lockWebhook,
@@ -120,8 +120,8 @@ function shownDelivery(app: App, { format }: WebhookRow, row: DeliveryRow) {
   return { ...row, payload, createdAt: at, response: excerpt, nextAttemptAt: status === 'waiting' ? notBefore : null };
 }
 
-export async function showDeliveries(app: App, webhook: WebhookRow, page: { limit: number; offset: number }) {
-  return (await listDeliveries(app.db.manager, webhook.id, page)).map((row) => shownDelivery(app, webhook, row));
+export async function showWebhookDeliveries(app: App, webhook: WebhookRow, page: { limit: number; offset: number }) {
+  return (await listWebhookDeliveries(app.db.manager, webhook.id, page)).map((row) => shownDelivery(app, webhook, row));
 }
 
 function assertOn({ enabled }: WebhookRow): void {

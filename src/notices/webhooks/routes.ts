@@ -2,7 +2,14 @@ import { z } from 'zod';
 import { notFound } from '../../errors.ts';
 import { type Access, type InProject, idOrEmpty, inProject } from '../../http/access/access.ts';
 import { type Route, route } from '../../http/route.ts';
-import { createWebhook, deleteWebhook, redeliver, showDeliveries, testWebhook, updateWebhook } from './operations.ts';
+import {
+  createWebhook,
+  deleteWebhook,
+  redeliver,
+  showWebhookDeliveries,
+  testWebhook,
+  updateWebhook,
+} from './operations.ts';
 import { CreatedWebhook, CreateWebhook, DeliveryQuery, UpdateWebhook, Webhook, WebhookDelivery } from './schemas.ts';
 import { findWebhook, listWebhooks, type WebhookRow } from './store.ts';
 
@@ -82,7 +89,7 @@ export const webhookRoutes: Route[] = [
     query: DeliveryQuery,
     reply: [200, z.array(WebhookDelivery)],
     paged: true,
-    handle: (app, { webhook, query }) => showDeliveries(app, webhook, query),
+    handle: (app, { webhook, query }) => showWebhookDeliveries(app, webhook, query),
   }),
   route({
     operationId: 'redeliverWebhook',

@@ -109,7 +109,7 @@ const deliveryColumns = `d.id, d.webhook_id as "webhookId", d.event, d.at, d.dat
   d.problem`;
 
 /** Returns up to `limit + 1` deliveries, newest first. The extra one only shows that there are more. */
-export async function listDeliveries(
+export async function listWebhookDeliveries(
   em: EntityManager,
   webhookId: string,
   { limit, offset }: { limit: number; offset: number },

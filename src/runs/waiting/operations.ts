@@ -26,7 +26,7 @@ import { park, showAttention } from './park.ts';
 import { approveChange, approvePlan, endWaiting, insertMessage, listUnread, setPause } from './store.ts';
 
 /** What somebody does about the live run of a task. */
-export interface Act extends Seen {
+export interface RunAct extends Seen {
   taskId: string;
   userId: string;
   /** Called in the same transaction. */
@@ -42,7 +42,7 @@ const maxQuestion = 300;
  * Tells the agent of a live run something. The agent reads it before its next turn. A waiting run keeps waiting.
  * @throws Refused when no run is live; AppError 403 when the person may not write to a repository that it has opened
  */
-export async function sayToRun(app: App, act: Act & { text: string }): Promise<void> {
+export async function sayToRun(app: App, act: RunAct & { text: string }): Promise<void> {
   await directRun(app, act, async (em, run, login) => {
     if (run === null)
       throw new Refused('The task has no unfinished run whose agent could read this. Use revise or retry.');
@@ -56,7 +56,7 @@ export async function sayToRun(app: App, act: Act & { text: string }): Promise<v
  * Pauses a live run: at once while it is queued, before its next turn while it is running.
  * @throws Refused when no run is live, or it waits for something else
  */
-export async function pauseRun(app: App, act: Act): Promise<TaskView> {
+export async function pauseRun(app: App, act: RunAct): Promise<TaskView> {
   return onLiveRun(app, act, async (em, run, login) => {
     if (run?.waitReason === 'paused' && run.status === 'waiting') return app.audit.note({});
     if (run === null || run.status === 'waiting')
@@ -79,7 +79,7 @@ export async function pauseRun(app: App, act: Act): Promise<TaskView> {
  * Lets a paused run continue, or withdraws a pause that has not begun.
  * @throws Refused when the run does not wait for this
  */
-export async function resumeRun(app: App, act: Act): Promise<TaskView> {
+export async function resumeRun(app: App, act: RunAct): Promise<TaskView> {
   return onLiveRun(app, act, async (em, run, login) => {
     if (run?.status === 'running' && run.pauseText !== null) {
       const pausedAt = await findLastEventAt(em, run.id, 'pausing');
@@ -98,7 +98,7 @@ export async function resumeRun(app: App, act: Act): Promise<TaskView> {
  * Answers the question of a run. The answer may be the number of an option.
  * @throws Refused when the run does not wait for an answer, or there is no such option
  */
-export async function answerRun(app: App, act: Act & { text: string }): Promise<TaskView> {
+export async function answerRun(app: App, act: RunAct & { text: string }): Promise<TaskView> {
   return directRun(app, act, async (em, run, login) => {
     const waiting = await waitingFor(em, run, ['question'], 'be answered', act);
     const answer = chosenOption(act.text, waiting.waitOptions ?? []);
@@ -119,7 +119,7 @@ const approvals: readonly WaitReason[] = ['plan', 'push'];
  * @throws Refused when the run does not wait for an approval; AppError 400 for a plan when it waits for no plan, 403 when
  * somebody else has to approve it
  */
-export async function approveRun(app: App, act: Act & { plan?: string | undefined }): Promise<TaskView> {
+export async function approveRun(app: App, act: RunAct & { plan?: string | undefined }): Promise<TaskView> {
   return directRun(app, act, async (em, run, login) => {
     const waiting = await waitingFor(em, run, approvals, 'be approved', act);
     const isPlan = waiting.waitReason === 'plan';
@@ -167,7 +167,7 @@ export function waitsForRevision({ attention }: Pick<TaskView, 'attention'>): bo
  * Asks a run that waits for approval for another plan, or for another change.
  * @throws Refused when the run does not wait for that
  */
-export async function reviseWaiting(app: App, act: Act & { text: string; revision?: Revision }): Promise<TaskView> {
+export async function reviseWaiting(app: App, act: RunAct & { text: string; revision?: Revision }): Promise<TaskView> {
   return directRun(app, act, async (em, run, login) => {
     const waiting = await waitingFor(em, run, approvals, 'be revised', act);
     const [what, next] =
@@ -192,7 +192,7 @@ export async function reviseWaiting(app: App, act: Act & { text: string; revisio
  * also need write permission in its own repository.
  * @throws AppError 403 or 502 unless they may write to the repositories that the run has opened
  */
-async function directRun(app: App, act: Act, work: Parameters<typeof onLiveRun>[2]): Promise<TaskView> {
+async function directRun(app: App, act: RunAct, work: Parameters<typeof onLiveRun>[2]): Promise<TaskView> {
   const { taskId, userId } = act;
   const { repositoryId: ownId } = await getTask(app.db.manager, taskId);
   const live = await findLiveRun(app.db.manager, taskId);
@@ -211,7 +211,7 @@ async function directRun(app: App, act: Act, work: Parameters<typeof onLiveRun>[
 /** Does something about the live run of a task, with the run locked. Returns the task. */
 async function onLiveRun(
   app: App,
-  { taskId, userId, also }: Act,
+  { taskId, userId, also }: RunAct,
   work: (em: EntityManager, run: RunRow | null, login: string) => Promise<void>,
 ): Promise<TaskView> {
   return app.db.transaction(async (em) => {
@@ -263,7 +263,7 @@ async function goOn(app: App, em: EntityManager, run: RunRow): Promise<void> {
 async function tell(
   em: EntityManager,
   run: RunRow,
-  { userId }: Act,
+  { userId }: RunAct,
   { text, note }: { text: string; note: string },
 ): Promise<void> {
   if ((await listUnread(em, run.id)).length >= maxUnread)

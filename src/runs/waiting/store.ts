@@ -21,7 +21,7 @@ export const addWait = `waited_seconds = waited_seconds
 
 /**
  * Lets a run wait: it gives up its lease and its slot. The caller has locked the run, and has checked that it is queued,
- * or that the worker holds it.
+ * or that the worker has its lease.
  */
 export async function setWaiting(em: EntityManager, runId: string, wait: StoredWait): Promise<void> {
   await em.query(

@@ -31,7 +31,7 @@ const limitMs = 3_600_000;
 interface Shared {
   journal: Journal;
   retrying: RetryPolicy;
-  /** Aborted when this worker no longer holds the run. */
+  /** Aborted when this worker has lost its lease. */
   outer: AbortSignal;
 }
 

@@ -12,7 +12,7 @@ export interface Trying {
   environment: Environment;
   settings: RepositorySettings;
   journal: Journal;
-  /** Aborted when this worker no longer holds the run. */
+  /** Aborted when this worker has lost its lease. */
   signal: AbortSignal;
   /** How long checks that passed have taken so far, in seconds. */
   slowest: { seconds: number };

@@ -214,37 +214,37 @@ export async function hasClaimable(em: EntityManager, maxPerProject = 0, labels:
 }
 
 /** Extends the lease of a run. @throws LeaseLost */
-export async function renewLease(em: EntityManager, held: Leased, leaseSeconds: number): Promise<void> {
+export async function renewLease(em: EntityManager, leased: Leased, leaseSeconds: number): Promise<void> {
   const [, count]: [unknown, number] = await em.query(
     `update runs set heartbeat_at = now(), lease_until = now() + make_interval(secs => $3) where id = $1 and fence = $2 and status = 'running'`,
-    [held.id, held.fence, leaseSeconds],
+    [leased.id, leased.fence, leaseSeconds],
   );
-  if (count === 0) throw new LeaseLost(held.id);
+  if (count === 0) throw new LeaseLost(leased.id);
 }
 
 /**
  * Releases a run because this worker is stopping, so that another worker can continue it immediately. This does not
  * count as an interruption.
  */
-export async function handOver(em: EntityManager, held: Leased): Promise<void> {
+export async function handOver(em: EntityManager, leased: Leased): Promise<void> {
   await em.query(
     `update runs set heartbeat_at = now(), lease_until = now() - interval '1 second', not_before = now()
      where id = $1 and fence = $2 and status = 'running'`,
-    [held.id, held.fence],
+    [leased.id, leased.fence],
   );
 }
 
 /**
  * Gives back a run that cannot continue on this worker for now. Returns the pause in seconds; undefined when the run is
- * not held.
+ * not leased.
  */
-export async function giveBack(em: EntityManager, held: Leased): Promise<number | undefined> {
+export async function giveBack(em: EntityManager, leased: Leased): Promise<number | undefined> {
   const [rows]: [{ seconds: number }[]] = await em.query(
     `update runs set interruptions = interruptions + 1, heartbeat_at = now(), lease_until = now() - interval '1 second',
        not_before = now() + ${pauseAfter('interruptions + 1')}
      where id = $1 and fence = $2 and status = 'running'
      returning extract(epoch from not_before - now())::float8 as seconds`,
-    [held.id, held.fence],
+    [leased.id, leased.fence],
   );
   return rows[0]?.seconds;
 }

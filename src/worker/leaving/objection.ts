@@ -9,7 +9,7 @@ import { textOfPeople } from '../../tasks/store.ts';
 import { allWorks, type Work } from '../work.ts';
 import { ownChangesOf, type TreeOf } from './changes.ts';
 import { changedFilters, type Origin } from './filters.ts';
-import { movedReason, type Objection, objectionsTo } from './outgoing-scan.ts';
+import { movedReason, type Objection, objectionsTo } from './scan-change.ts';
 import { unresolved } from './search.ts';
 
 /** Paths checked before other requests are served. This many take a few milliseconds. */
@@ -54,7 +54,7 @@ function reasonOf(
 /** At most this many files are named to the model and to people. The others are counted. */
 const maxNamed = 50;
 
-/** What the host says about the changes of a run. */
+/** What the service says about the changes of a run. */
 export interface Judged {
   /** Why it will not push them, one line per file of any repository; undefined when it may. */
   refused: string | undefined;

@@ -1,4 +1,4 @@
-// Runs in a worker thread for larger files (outgoing-scan.ts), because a malicious file could otherwise block the
+// Runs in a worker thread for larger files (scan-change.ts), because a malicious file could otherwise block the
 // service.
 import { bare, containsSome, flat, installationToken, type Needles, tokenShapes } from '../../domain/secrets.ts';
 import { programIn } from './programs.ts';

@@ -13,7 +13,7 @@ import type { Checkout } from '../../../src/git/engine.ts';
 import { nativeGit } from '../../../src/git/native/native.ts';
 import { noProxies } from '../../../src/host/proxies.ts';
 import { noSettings } from '../../../src/repositories/settings/repository-settings.ts';
-import { objectionsTo } from '../../../src/worker/leaving/outgoing-scan.ts';
+import { objectionsTo } from '../../../src/worker/leaving/scan-change.ts';
 import { filesBetween } from '../../../src/worker/workspace/stored-files.ts';
 import { gitOut } from '../../support/git.ts';
 

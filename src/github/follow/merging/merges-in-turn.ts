@@ -1,7 +1,7 @@
 import type { App } from '../../../app.ts';
 import { AppError } from '../../../errors.ts';
 import { fewAtOnce } from '../../../git/few-at-once.ts';
-import { tenantOf } from '../../../projects/budgets.ts';
+import { tenantOfProject } from '../../../projects/budgets.ts';
 
 /**
  * Merges that requests ask for hold connections for named locks while they wait for GitHub, and for the turns of its write
@@ -20,7 +20,7 @@ export async function mergeInTurn<T>(
   work: () => Promise<T>,
   waitMs = patienceMs,
 ): Promise<T> {
-  const tenant = await tenantOf(app.db.manager, projectId);
+  const tenant = await tenantOfProject(app.db.manager, projectId);
   const late = new AbortController();
   const text = 'Other merges of this project, or of the person who created it, are under way. Try again in a moment';
   const timer = setTimeout(() => late.abort(new AppError(429, text, { headers: { 'Retry-After': '10' } })), waitMs);

@@ -1,7 +1,7 @@
 import { containsSome, needlesOf, withoutSecrets } from '../../src/domain/secrets.ts';
 import type { Change, Checkout } from '../../src/git/engine.ts';
 import { OverLimit } from '../../src/threads/start-thread.ts';
-import { objectionsTo, objectionToSending, tooSlow, whereItFits } from '../../src/worker/leaving/outgoing-scan.ts';
+import { objectionsTo, objectionToSending, tooSlow, whereItFits } from '../../src/worker/leaving/scan-change.ts';
 
 const blobs = new Map<string, Buffer>();
 const checkout = {
