@@ -26,7 +26,7 @@ export const inside = {
   images: ['registry'],
   notices: ['webhooks', 'mail'],
   llm: ['calls', 'refusals', 'chat', 'responses'],
-  runs: ['review', 'proof', 'reviewing', 'pull-proofs', 'waiting', 'continuing'],
+  runs: ['review', 'proof', 'reviewing', 'pull-proofs', 'waiting', 'taking-up'],
   web: [
     'live',
     'markdown',

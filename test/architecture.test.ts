@@ -168,6 +168,9 @@ const oldNames = {
   addStep: 'countTurn',
   showDeliveries: 'showWebhookDeliveries',
   answerPlan: 'answerSprintPlan',
+  runToContinue: 'runToTakeUp',
+  continuationMessage: 'takeUpMessage',
+  tellOfContinuation: 'tellOfTakeUp',
 };
 
 /** Names that mean something else in other folders, with those that replaced them here. */

@@ -79,7 +79,7 @@ export const areas: Area[] = [
       'src/github/delivery-store.ts#deleteOldDeliveries',
       'src/projects/events.ts#forgetOldEvents',
       'src/runs/journal.ts#deleteOldEvents',
-      'src/runs/continuing/turn-store.ts#deleteOldTurns',
+      'src/runs/taking-up/turn-store.ts#deleteOldTurns',
     ],
     tests: ['test/retention.test.ts', 'test/runs/journal.test.ts'],
   },

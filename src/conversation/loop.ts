@@ -13,7 +13,6 @@ import {
   type ToolSpec,
 } from '../llm/model.ts';
 import type { ToolHost } from '../sandbox/sandbox.ts';
-import { ofLastRun } from './continuation.ts';
 import {
   cutText,
   type Ending,
@@ -40,6 +39,7 @@ import {
 } from './memory.ts';
 import { part } from './prompts.ts';
 import { countMisses, failIfStuck, limitWarning, missText, repeatHint } from './stuck.ts';
+import { ofLastRun } from './take-up.ts';
 import type { Offered, ToolResult } from './tools/tool.ts';
 import { callTool, describeCall, toolSpecs } from './tools.ts';
 

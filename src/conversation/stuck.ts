@@ -1,8 +1,8 @@
 import { type Limits, nearLimits, type Spent } from '../domain/budget.ts';
 import { RunFailed } from '../domain/run.ts';
 import type { Message, ToolCall } from '../llm/model.ts';
-import { ofLastRun } from './continuation.ts';
 import { type Exchange, exchangesOf } from './facts.ts';
+import { ofLastRun } from './take-up.ts';
 import { describeCall } from './tools.ts';
 
 /** Every warning begins like this, so that it is found in the conversation and not given twice. */

@@ -7,7 +7,7 @@ import type { Failure } from '../domain/run.ts';
 import { withoutSecrets } from '../domain/secrets.ts';
 import { isHardToGuess } from '../domain/text/hard-to-guess.ts';
 import { insertHandoff } from '../tasks/work-store.ts';
-import { listTurnSizes, readTurns } from './continuing/turn-store.ts';
+import { listTurnSizes, readTurns } from './taking-up/turn-store.ts';
 
 interface Ended {
   id: string;

@@ -16,12 +16,12 @@ import { findPrimary, findRepository } from '../repositories/store.ts';
 import { moveTask, tryMoveTask } from '../tasks/move.ts';
 import { getTask, hasLiveRunBelow, setTaskFields, type TaskView, takeResponsibility } from '../tasks/store.ts';
 import { giveRevisionsTo, insertRevision, listWaitingRevisions, type Revision } from '../tasks/work-store.ts';
-import { runToContinue } from './continuing/continue-store.ts';
 import { directorsAtStart, listUnseenWriters } from './directors.ts';
 import { storeCancelHandoff } from './handoffs.ts';
 import { concludeRun } from './journal.ts';
 import { keepQuote } from './quote/quote-task.ts';
 import { findLiveRun, insertRun, listLiveSubtasks, lockForCancel, lockRun } from './store.ts';
+import { runToTakeUp } from './taking-up/take-up-store.ts';
 
 /**
  * Returns why an agent could not work on a task now: Refused (409) when the repository forbids it, AppError 503 when a
@@ -165,7 +165,7 @@ export async function queueRun(
   if (repository !== null) await setTaskFields(em, taskId, { repositoryId: repository.id });
   const agentId = await versionForTask(em, task.owner as string, task);
   const waiting = await listWaitingRevisions(em, taskId);
-  const continuesRunId = run.rewoundFrom?.runId ?? (await runToContinue(em, taskId, { kind: run.kind, agentId }));
+  const continuesRunId = run.rewoundFrom?.runId ?? (await runToTakeUp(em, taskId, { kind: run.kind, agentId }));
   const isAutomatic = run.isAutomatic || run.startedBy === null;
   if (!isAutomatic && run.kind !== 'revise') await noteResponsible(app, em, task, run.startedBy as string);
   const starters = isAutomatic || run.startedBy === null ? task.directedBy : [run.startedBy];

@@ -1,8 +1,8 @@
-import { ofLastRun } from '../conversation/continuation.ts';
 import type { CheckResult, Ending, Judgement, RepositoryProof, Trees } from '../conversation/ending.ts';
 import { exchangesOf, pathsUsed } from '../conversation/facts.ts';
 import { part } from '../conversation/prompts.ts';
 import { type ChangedFile, diffFence, refusalNotice, refusalText, reviewText } from '../conversation/review.ts';
+import { ofLastRun } from '../conversation/take-up.ts';
 import { notRun, type Proof } from '../domain/proof/proof.ts';
 import { maxUnplannedFiles, type PlanMode } from '../domain/settings.ts';
 import { SetupNeedsApproval } from '../environment/change/read-manifests.ts';

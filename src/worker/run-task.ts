@@ -10,7 +10,6 @@ import { noteHostReached, waitForHost, waitForModel } from '../runs/waiting/park
 import type { Confinement } from '../sandbox/sandbox.ts';
 import { lowerByTask } from '../tasks/work-store.ts';
 import { conclude, endFailed } from './conclude.ts';
-import { takeUpConversation } from './continue-run.ts';
 import { harvest } from './lab/harvest.ts';
 import { tryItem } from './lab/try-item.ts';
 import { leaveToOthers, OtherWorkerNeeded } from './lease/labels.ts';
@@ -21,6 +20,7 @@ import { asFailure, hostOutage, retryPolicyOf } from './retry.ts';
 import { beginProof, openingOfProof, proveForPeople } from './reviewing/prove-for-people.ts';
 import { reviewPull } from './reviewing/review-pull.ts';
 import { workInside } from './session.ts';
+import { takeUpConversation } from './take-up.ts';
 import { pauseIfAsked } from './waits.ts';
 import { allWorks, findAssignment, type Limited, type Work } from './work.ts';
 import type { Signals } from './workspace/workspace.ts';

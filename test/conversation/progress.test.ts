@@ -1,5 +1,5 @@
-import { continuationMessage } from '../../src/conversation/continuation.ts';
 import { converse } from '../../src/conversation/loop.ts';
+import { takeUpMessage } from '../../src/conversation/take-up.ts';
 import type { Message } from '../../src/llm/model.ts';
 import {
   call,
@@ -58,7 +58,7 @@ describe('warnings before a limit', () => {
     await start(given);
     expect(warnings(given)).toEqual([expect.stringContaining('80 of 99'), expect.stringContaining('190 of 200')]);
     const before = given.kept.flatMap(({ turn }) => turn);
-    const goOn = continuationMessage({ failure: { message: 'x' }, instructions: '', comments: '', merge: '' });
+    const goOn = takeUpMessage({ failure: { message: 'x' }, instructions: '', comments: '', merge: '' });
     const next = loopContext([[finish()]], { spent: async () => ({ ...used, steps: 190 }), limits: upToSteps(200) });
     await start(next, [...before, goOn]);
     expect(warnings(next)).toEqual([expect.stringContaining('190 of 200')]);

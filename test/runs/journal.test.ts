@@ -1,5 +1,4 @@
 import { LeaseLost } from '../../src/domain/run.ts';
-import { deleteOldTurns, insertTurn, listTurns } from '../../src/runs/continuing/turn-store.ts';
 import {
   deleteOldEvents,
   droppedStep,
@@ -12,6 +11,7 @@ import {
   stepOf,
 } from '../../src/runs/journal.ts';
 import { endRun } from '../../src/runs/store.ts';
+import { deleteOldTurns, insertTurn, listTurns } from '../../src/runs/taking-up/turn-store.ts';
 import { claimRun } from '../../src/worker/lease/lease-store.ts';
 import { pushWork } from '../../src/worker/publish/publish.ts';
 import { insertContext } from '../../src/worker/turns.ts';

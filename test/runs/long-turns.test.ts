@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import type { EntityManager } from 'typeorm';
 import type { Message } from '../../src/llm/model.ts';
-import { showEach } from '../../src/runs/continuing/show-turns.ts';
-import { listTurnSizes, readTurns } from '../../src/runs/continuing/turn-store.ts';
+import { showEach } from '../../src/runs/taking-up/show-turns.ts';
+import { listTurnSizes, readTurns } from '../../src/runs/taking-up/turn-store.ts';
 import { openTalks } from '../support/talks.ts';
 
 const { call, em, runsOf, shop, sql } = openTalks();

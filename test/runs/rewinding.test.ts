@@ -1,9 +1,9 @@
 import type { RunRow } from '../../src/db/tables/run.ts';
 import type { Message } from '../../src/llm/model.ts';
-import { copyConversation } from '../../src/runs/continuing/continue-store.ts';
-import { showEach } from '../../src/runs/continuing/show-turns.ts';
 import { insertStep } from '../../src/runs/journal.ts';
 import { findRun } from '../../src/runs/store.ts';
+import { showEach } from '../../src/runs/taking-up/show-turns.ts';
+import { copyConversation } from '../../src/runs/taking-up/take-up-store.ts';
 import { getTask } from '../../src/tasks/store.ts';
 import { readPlanning } from '../../src/worker/plan.ts';
 import { findContext, updateContext } from '../../src/worker/turns.ts';

@@ -1,7 +1,7 @@
 import type { EntityManager } from 'typeorm';
 import type { Message } from '../../src/llm/model.ts';
-import { insertTurn } from '../../src/runs/continuing/turn-store.ts';
 import { insertStep } from '../../src/runs/journal.ts';
+import { insertTurn } from '../../src/runs/taking-up/turn-store.ts';
 import { insertContext } from '../../src/worker/turns.ts';
 import { findStoredFiles } from '../../src/worker/workspace/stored-files.ts';
 import type { Answer } from './app.ts';

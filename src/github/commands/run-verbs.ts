@@ -3,10 +3,10 @@ import type { App } from '../../app.ts';
 import { Refused } from '../../domain/machine.ts';
 import { fenced, plain } from '../../domain/text/sanitize.ts';
 import { isForPerson } from '../../domain/waiting.ts';
-import { rewindTask } from '../../runs/continuing/rewind-task.ts';
 import { reviseTask } from '../../runs/operations.ts';
 import { answerList, wordsOf } from '../../runs/review/request-changes.ts';
 import { giveComments } from '../../runs/review/store.ts';
+import { rewindTask } from '../../runs/taking-up/rewind-task.ts';
 import {
   answerRun,
   approveRun,

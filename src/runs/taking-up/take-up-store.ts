@@ -50,7 +50,7 @@ export interface Copied {
 }
 
 /**
- * Copies the conversation of a run that has ended to the run that continues it. Where its work was not pushed, also
+ * Copies the conversation of a run that has ended to the run that takes it up. Where its work was not pushed, also
  * copies its files and the commits from which it began. Copies nothing when the conversation is no longer complete.
  */
 export async function copyConversation(em: EntityManager, from: string, to: string): Promise<Copied> {
@@ -146,7 +146,7 @@ export interface Point {
   taskId: string;
   /** How many turns the run had, even if they are no longer kept. */
   turns: number;
-  /** The run with which the files of the turn are stored: the run, or one whose conversation it continues. */
+  /** The run with which the files of the turn are stored: the run, or one whose conversation it took up. */
   keptBy: string;
 }
 
@@ -160,7 +160,7 @@ export async function listOpenedBy(em: EntityManager, { keptBy }: Point, turn: n
   return rows.map(({ name }) => name.slice(openedPrefix.length)).filter((id) => id !== ownId);
 }
 
-/** Conversations are continued at most this many times. */
+/** Conversations are taken up at most this many times. */
 const maxDepth = 100;
 
 /** Finds a turn (numbered from 0) of a run. Returns undefined for an unknown run. */
@@ -210,7 +210,7 @@ async function filesSinceIn(em: EntityManager, runId: string): Promise<number> {
  * Returns the run whose conversation a new run of a task goes on with: after a retry the latest one, if a limit ended it
  * and the new run has the same agent. Null when the new run starts over.
  */
-export async function runToContinue(
+export async function runToTakeUp(
   em: EntityManager,
   taskId: string,
   { kind, agentId }: { kind: RunKind; agentId: string },

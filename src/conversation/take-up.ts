@@ -4,7 +4,7 @@ import type { Message } from '../llm/model.ts';
 /** The message that tells a model to go on begins like this, so that it is found in the conversation. */
 const opening = '[A new run continues here] ';
 
-/** What an agent that continues an earlier conversation does not know yet. */
+/** What an agent that takes up an earlier conversation does not know yet. */
 interface SinceThen {
   /** How the earlier run ended. */
   failure: Pick<Failure, 'message'>;
@@ -16,7 +16,7 @@ interface SinceThen {
 }
 
 /** Writes the message with which a conversation goes on in a new run. */
-export function continuationMessage({ failure, instructions, comments, merge }: SinceThen): Message {
+export function takeUpMessage({ failure, instructions, comments, merge }: SinceThen): Message {
   const parts = [
     `${opening}The run before ended: ${failure.message}. A person let the task go on, and the limits count from zero again. Continue where you stopped. Your changes are kept, and other people may have changed files since then: read a file again before you edit it. Background processes and files that git ignores are gone, and other repositories have to be opened again.`,
     instructions === '' ? '' : `## Instructions for this attempt\n${instructions}`,

@@ -2,18 +2,18 @@ import type { EntityManager } from 'typeorm';
 import type { App } from '../app.ts';
 import { commentsSection } from '../conversation/briefing/briefing.ts';
 import { commentsSince } from '../conversation/briefing/discussion.ts';
-import { continuationMessage, rewoundMessage } from '../conversation/continuation.ts';
 import { mergeText } from '../conversation/prompts.ts';
+import { rewoundMessage, takeUpMessage } from '../conversation/take-up.ts';
 import type { RunRow } from '../db/tables/run.ts';
 import { withoutSecrets } from '../domain/secrets.ts';
 import { storable, storableJson } from '../domain/text/sanitize.ts';
 import type { Message } from '../llm/model.ts';
 import { lackOfRightIn, openable } from '../repositories/rights.ts';
-import { copiedStep, copyConversation } from '../runs/continuing/continue-store.ts';
-import { setMessages, type Turn } from '../runs/continuing/turn-store.ts';
 import { directorsOf, listOpened } from '../runs/directors.ts';
 import { insertEvent, insertStep, type Journal, stepOf } from '../runs/journal.ts';
 import { findRun } from '../runs/store.ts';
+import { copiedStep, copyConversation } from '../runs/taking-up/take-up-store.ts';
+import { setMessages, type Turn } from '../runs/taking-up/turn-store.ts';
 import { listOpenPulls } from '../tasks/work-store.ts';
 import { allWorks, type Work } from './work.ts';
 import type { OpenRepositories } from './workspace/open-repositories.ts';
@@ -90,7 +90,7 @@ const told = 'continuation';
 const maxQuestions = 5;
 
 /**
- * Gives a run the conversation that it continues; a rewound run has it already. Call it before the workspace is opened,
+ * Gives a run the conversation that it takes up; a rewound run has it already. Call it before the workspace is opened,
  * because the workspace may have to begin from the same commit too. Starts over when the conversation is no longer
  * kept, or has the content of a repository in which a director of the new run may not write.
  */
@@ -126,10 +126,10 @@ export async function takeUpConversation(
 }
 
 /**
- * Tells the agent, once, that a new run continues its conversation, and what happened since then. The message belongs to
+ * Tells the agent, once, that a new run takes up its conversation, and what happened since then. The message belongs to
  * the last turn of the earlier run. Returns the turns with it.
  */
-export async function tellOfContinuation(
+export async function tellOfTakeUp(
   app: App,
   work: Work,
   turns: Turn[],
@@ -166,7 +166,7 @@ async function messageFor(
   const before = run.continuesRunId === null ? null : await findRun(app.db.manager, run.continuesRunId);
   if (before?.failure == null) return undefined;
   const comments = commentsSection(await commentsSince(app, work, before.startedAt ?? before.createdAt, signal));
-  return continuationMessage({
+  return takeUpMessage({
     failure: before.failure,
     instructions,
     comments,

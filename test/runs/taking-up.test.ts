@@ -2,9 +2,9 @@ import type { EntityManager } from 'typeorm';
 import { limitsOfService } from '../../src/domain/budget.ts';
 import { failure } from '../../src/domain/run.ts';
 import type { Message } from '../../src/llm/model.ts';
-import { copyConversation, runToContinue } from '../../src/runs/continuing/continue-store.ts';
-import { insertTurn, listTurns } from '../../src/runs/continuing/turn-store.ts';
 import { insertStep, listStepNames } from '../../src/runs/journal.ts';
+import { copyConversation, runToTakeUp } from '../../src/runs/taking-up/take-up-store.ts';
+import { insertTurn, listTurns } from '../../src/runs/taking-up/turn-store.ts';
 import { getTask } from '../../src/tasks/store.ts';
 import { lowerByTask } from '../../src/tasks/work-store.ts';
 import { findContext, insertContext, updateContext } from '../../src/worker/turns.ts';
@@ -87,7 +87,7 @@ test('only a retry after a limit continues the conversation, and only with the s
     const taskId = await addTask(em, { owner: agent });
     const id = await addRun(em, { taskId, agentId: agent, status: 'failed', failure: used });
     const next = async (kind: 'retry' | 'revise' | 'start') =>
-      runToContinue(em, taskId, { kind, agentId: String((await getTask(em, taskId)).owner) });
+      runToTakeUp(em, taskId, { kind, agentId: String((await getTask(em, taskId)).owner) });
     expect([await next('retry'), await next('revise'), await next('start')]).toEqual([id, null, null]);
     await em.query('update tasks set owner = $2 where id = $1', [taskId, other]);
     expect(await next('retry')).toBeNull();

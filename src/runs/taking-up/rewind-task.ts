@@ -14,7 +14,7 @@ import { directorsAtStart, directorsOf } from '../directors.ts';
 import { insertEvent, insertStep } from '../journal.ts';
 import { queueRun, startProblem } from '../operations.ts';
 import { startErrors } from '../routes.ts';
-import { copiedStep, copyUpTo, findPoint, listOpenedBy, type Point } from './continue-store.ts';
+import { copiedStep, copyUpTo, findPoint, listOpenedBy, type Point } from './take-up-store.ts';
 
 const RewindTask = z.strictObject({
   runId: IdText.meta({ description: 'a run of the task' }),
