@@ -20,11 +20,39 @@ export const runKinds = [
 ] as const;
 export type RunKind = (typeof runKinds)[number];
 
-/**
- * The kinds of runs that let the other runs of their project go first: they wait while one of those is queued. They do not
- * occupy an agent.
- */
-export const kindsBehind = ['prove', 'harvest', 'trial'] as const satisfies readonly RunKind[];
+/** How the runs of a kind differ from others. What each of them does is in worker/run-task.ts. */
+interface KindTraits {
+  /** They let the other runs of their project go first: they wait while one of those is queued. They do not occupy an agent. */
+  isBehind: boolean;
+  /** An agent works in the repository, with commands of its own. */
+  hasAgentInside: boolean;
+  /** They push what they have made. Others get credentials that only read. */
+  pushes: boolean;
+  /** What they have made is kept when they fail. */
+  keepsUnfinished: boolean;
+  /** They reach neither people nor other repositories, because they only try something. */
+  isAlone: boolean;
+}
+
+const ofTask = { isBehind: false, hasAgentInside: true, pushes: true, keepsUnfinished: true, isAlone: false };
+const readingOnly = { isBehind: false, hasAgentInside: false, pushes: false, keepsUnfinished: false, isAlone: false };
+
+export const traitsOf: Record<RunKind, KindTraits> = {
+  start: ofTask,
+  retry: ofTask,
+  revise: ofTask,
+  continue: ofTask,
+  rewind: ofTask,
+  review: readingOnly,
+  // The branch of somebody else gets no unfinished work.
+  fix: { ...ofTask, keepsUnfinished: false },
+  prove: { ...readingOnly, isBehind: true },
+  harvest: { ...readingOnly, isBehind: true },
+  trial: { isBehind: true, hasAgentInside: true, pushes: false, keepsUnfinished: false, isAlone: true },
+};
+
+/** The kinds of runs that let the other runs of their project go first. */
+export const kindsBehind = runKinds.filter((kind) => traitsOf[kind].isBehind);
 
 /** The turn of an earlier run, numbered from 1, after which a rewound run goes on. */
 export interface RewoundFrom {

@@ -3,7 +3,7 @@ import type { App } from '../app.ts';
 import { type Ending, type JudgedEnding, ModelUnavailable } from '../conversation/ending.ts';
 import type { Handoff } from '../conversation/handoff.ts';
 import type { RunRow } from '../db/tables/run.ts';
-import { commandFailed, type Failure, RunFailed, UploadRefused } from '../domain/run.ts';
+import { commandFailed, type Failure, RunFailed, traitsOf, UploadRefused } from '../domain/run.ts';
 import { ModelFailed } from '../llm/model.ts';
 import { storeFailureHandoff } from '../runs/handoffs.ts';
 import { concludeRun, type Journal, stepOf } from '../runs/journal.ts';
@@ -198,7 +198,7 @@ export async function endFailed(app: App, run: RunRow, journal: Journal, failed:
   if (unpushed !== undefined && !failure.message.includes(unpushed))
     failure = { ...failure, message: `${failure.message.slice(0, maxReasonChars)}; ${unpushed}` };
   // A model that just failed is not asked for a handoff.
-  const isAsked = !isModelsFault && run.kind !== 'trial';
+  const isAsked = !isModelsFault && !traitsOf[run.kind].isAlone;
   const handoff = !isAsked ? undefined : await work?.handoff?.(failure);
   await failRun(app, run, journal, { failure, handoff, isModelsFault });
 }
@@ -232,8 +232,7 @@ async function keepWork(
   { failure, error }: Failed,
   isShown: boolean,
 ): Promise<string | undefined> {
-  // Reviews and proofs change nothing, trials leave nothing, and the branch of somebody else gets no unfinished work.
-  if (['review', 'prove', 'fix', 'trial'].includes(work.run.kind)) return undefined;
+  if (!traitsOf[work.run.kind].keepsUnfinished) return undefined;
   // Before its plan is approved, only commands of the agent can have changed files, and those changes are discarded.
   if (work.planning?.mode === 'always') return undefined;
   try {

@@ -1,6 +1,6 @@
 import type { App } from '../app.ts';
 import type { RepositoryRow } from '../db/tables/project.ts';
-import type { RunRow } from '../db/tables/run.ts';
+import { traitsOf } from '../domain/run.ts';
 import { addRefused, type CommandAccess, openCommandAccess, startAll } from '../environment/command-access.ts';
 import type { Readers } from '../environment/files/private-submodules.ts';
 import { prepareEnvironment } from '../environment/prepare.ts';
@@ -38,7 +38,7 @@ export async function openWork(app: App, given: Assignment, repository: Reposito
   const { journal, signals, retrying } = shared;
   const credential = await credentialFor(app, repository);
   // Before the work is paid for. Another repository may be opened just to read it.
-  if (repository.id === given.repository.id && !onlyReads(run)) await assertMayPropose(app, credential);
+  if (repository.id === given.repository.id && traitsOf[run.kind].pushes) await assertMayPropose(app, credential);
   const { remote, trial } = await reachOf(app, given, repository, { ...shared, credential });
   // The credentials that the run may have seen.
   const known = await knownSecrets(app, run.projectId, [repository.id]);
@@ -81,7 +81,7 @@ export async function openWork(app: App, given: Assignment, repository: Reposito
     );
     // Once the agent has finished, nothing runs beside the files that were judged.
     const isOver = (await journal.recall(endingStep)) !== undefined;
-    const access = hasNoAgent(run) ? noAccess : await openAccess(workspace, signals, isOver);
+    const access = traitsOf[run.kind].hasAgentInside ? await openAccess(workspace, signals, isOver) : noAccess;
     closing.unshift(workspace.remove, access.close);
     opened = {
       ...given,
@@ -107,16 +107,6 @@ export async function openWork(app: App, given: Assignment, repository: Reposito
   }
 }
 
-/** Whether no agent works in the repository, so that it needs no access for one. */
-function hasNoAgent({ kind }: Pick<RunRow, 'kind'>): boolean {
-  return kind === 'review' || kind === 'prove';
-}
-
-/** Whether a run pushes nothing, so it needs no permission for that. */
-function onlyReads({ kind }: Pick<RunRow, 'kind'>): boolean {
-  return hasNoAgent({ kind }) || kind === 'trial';
-}
-
 /** Returns from where a run fetches, and for a trial what it begins with. */
 async function reachOf(
   app: App,
@@ -126,7 +116,7 @@ async function reachOf(
 ): Promise<{ remote: Remote; trial: TrialBeginning | undefined }> {
   // No git operation may take longer than the whole run.
   const limitSeconds = Math.min(remoteSeconds, Math.max(leastSeconds, limits.runMinutes.value * 60));
-  const contents = onlyReads(run) ? 'read' : 'write';
+  const contents = traitsOf[run.kind].pushes ? 'write' : 'read';
   const remote = { ...(await remoteFor(app, repository, credential, { contents })), limitSeconds };
   if (run.kind !== 'trial') return { remote, trial: undefined };
   const trial = await readBeginning(app, { run, repository }, { journal, remote, signal: signals.git });
@@ -196,7 +186,7 @@ const spareMs = 10 * 60_000;
 /** Gets a new token for git if the current one is about to expire. */
 export async function refreshRemote(app: App, work: Work): Promise<void> {
   if (work.tokenEndsAt === undefined || work.tokenEndsAt.getTime() - Date.now() > spareMs) return;
-  const contents = onlyReads(work.run) ? 'read' : 'write';
+  const contents = traitsOf[work.run.kind].pushes ? 'write' : 'read';
   const renewed = () => remoteFor(app, work.repository, work.credential, { contents });
   const { token, tokenEndsAt } = await work.retrying(renewed);
   await work.checkout.renewToken(token);

@@ -25,8 +25,32 @@ import { pauseIfAsked } from './waits.ts';
 import { allWorks, findAssignment, type Limited, type Work } from './work.ts';
 import type { Signals } from './workspace/workspace.ts';
 
-/** Kinds of runs that do not end with a pull request of their own. */
-const otherWays: Partial<Record<RunKind, typeof reviewPull>> = { review: reviewPull, trial: tryItem };
+/** What the runs of a kind do. */
+interface Way {
+  /** Returns whether a run begins, or else ends it. */
+  begin?(app: App, run: RunRow, journal: Journal): Promise<boolean>;
+  /** Changes how its repository is opened. */
+  openingOf?(app: App, run: RunRow, shared: Shared): Shared;
+  /** Does in the open repository what the run is for, and ends it. */
+  workOn(app: App, given: Limited, work: Work, signals: Signals): Promise<void>;
+}
+
+const change: Way = { workOn: makeChange };
+const ways: Record<Exclude<RunKind, 'harvest'>, Way> = {
+  start: change,
+  retry: change,
+  revise: change,
+  continue: change,
+  rewind: change,
+  fix: change,
+  review: { workOn: reviewPull },
+  prove: {
+    begin: beginProof,
+    openingOf: openingOfProof,
+    workOn: (app, _given, work) => proveForPeople(app, work),
+  },
+  trial: { workOn: tryItem },
+};
 
 /**
  * Executes a claimed run: workspace, branch, conversation with the model, checks, commit, push, pull request,
@@ -44,15 +68,19 @@ export async function runTask(app: App, run: RunRow, outer: AbortSignal): Promis
   let confinement: Confinement | undefined;
   let work: Work | undefined;
   try {
-    if (!(await mayBegin(app, run, journal))) return;
+    await assertProgress(app, run);
+    // It reads the whole history, so it opens its repository in its own way.
     if (run.kind === 'harvest') return await harvest(app, run, { journal, retrying, outer });
+    const way = ways[run.kind];
+    if (way.begin !== undefined && !(await way.begin(app, run, journal))) return;
     const given = await findAssignment(app, run);
     clock.open(given.limits.runMinutes);
     await takeUpConversation(app, run, { task: given.task, journal, retrying });
     confinement = await app.sandbox.confine(AbortSignal.any([outer, clock.working]));
     // `clock.working` does not abort git, because the work made so far is still pushed when the time is up.
     const signals = { git: AbortSignal.any([outer, clock.opening]), tools: confinement.signal, confinement };
-    const opening = openingOf(app, run, { journal, signals, retrying });
+    const shared = { journal, signals, retrying };
+    const opening = way.openingOf?.(app, run, shared) ?? shared;
     work = await retrying(() => openWork(app, given, given.repository, opening));
     await noteHostReached(app, run);
     await noteOpened(work, given.repository.id);
@@ -63,7 +91,7 @@ export async function runTask(app: App, run: RunRow, outer: AbortSignal): Promis
       return current;
     };
     await limitsNow();
-    await workOn(app, { ...given, limitsNow }, work, signals);
+    await way.workOn(app, { ...given, limitsNow }, work, signals);
   } catch (error) {
     if (error instanceof Parked) return;
     await waitOrFail(app, run, journal, { work, error, outer });
@@ -96,25 +124,11 @@ async function waitOrFail(
   if (failure !== undefined) await endFailed(app, run, journal, { work, failure, error });
 }
 
-/** Returns whether a run begins. One of a pull request that is to be proved may have to wait for another day. */
-async function mayBegin(app: App, run: RunRow, journal: Journal): Promise<boolean> {
-  await assertProgress(app, run);
-  return run.kind !== 'prove' || beginProof(app, run, journal);
-}
-
-function openingOf(app: App, run: RunRow, shared: Shared): Shared {
-  return run.kind === 'prove' ? openingOfProof(app, run, shared) : shared;
-}
-
-/** Does in an open repository what the run is for. */
-async function workOn(app: App, given: Limited, work: Work, signals: Signals): Promise<void> {
-  const { run, journal } = work;
-  if (run.kind === 'prove') return proveForPeople(app, work);
-  const otherWay = otherWays[run.kind];
-  if (otherWay !== undefined) return otherWay(app, given, work, signals);
+/** Lets the agent change the repository, and publishes what it has made. */
+async function makeChange(app: App, given: Limited, work: Work, signals: Signals): Promise<void> {
   const ending = await workInside(app, given, work, signals);
   // From here on, the run changes what others see.
-  await pauseIfAsked(app, run, journal);
+  await pauseIfAsked(app, work.run, work.journal);
   await conclude(app, work, ending);
 }
 

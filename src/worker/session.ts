@@ -12,7 +12,7 @@ import { endedNotice, tellingOfLostProcesses } from '../conversation/tools/comma
 import type { FinishArguments } from '../conversation/tools/tool.ts';
 import type { RunRow } from '../db/tables/run.ts';
 import { exhaustedPersonDay, type Spent } from '../domain/budget.ts';
-import { RunFailed } from '../domain/run.ts';
+import { RunFailed, traitsOf } from '../domain/run.ts';
 import { withoutSecrets } from '../domain/secrets.ts';
 import { storable } from '../domain/text/sanitize.ts';
 import { addRefused, refusedText } from '../environment/command-access.ts';
@@ -94,7 +94,7 @@ export async function workInside(app: App, given: Limited, work: Work, signals: 
 
 /** Whether a run reaches neither people nor other repositories, because it only tries something. */
 function isAlone({ run }: { run: Pick<RunRow, 'kind'> }): boolean {
-  return run.kind === 'trial';
+  return traitsOf[run.kind].isAlone;
 }
 
 /**

@@ -1,4 +1,4 @@
-import { RunFailed, type RunKind } from '../../domain/run.ts';
+import { RunFailed, type RunKind, traitsOf } from '../../domain/run.ts';
 import type { Checkout } from '../../git/engine.ts';
 import { wholeCheckout } from '../../repositories/settings/custom-keys.ts';
 import type { RepositorySettings } from '../../repositories/settings/schema.ts';
@@ -15,7 +15,7 @@ export async function branchOfPull(
   { base, setupFrom }: { base: string; setupFrom: string },
 ) {
   const begins = { name: headBranch, base, setupFrom, continues: true };
-  if (kind === 'review' || kind === 'prove') return { ...begins, from: headSha };
+  if (!traitsOf[kind].pushes) return { ...begins, from: headSha };
   const from = await checkout.fetch(headBranch);
   if (from === undefined) throw new RunFailed('repository', `the branch ${headBranch} no longer exists`);
   return { ...begins, from };
