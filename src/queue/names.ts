@@ -45,7 +45,10 @@ export interface Jobs {
    * Jobs of earlier versions have no user.
    */
   prd: { projectId: string; sessionId: string; userId?: string };
-  /** Try set-up and checks of a repository without an agent. Jobs of earlier versions do not say who started it. */
+  /**
+   * Try set-up and checks of a repository without an agent; runs of the kind `trial` belong to `agentTrial`. Jobs of earlier
+   * versions do not say who started it.
+   */
   trial: { trialId: string; startedBy?: string };
   /**
    * Tell the issue that asked for a trial how it ended. `hadSecrets` says whether the repository had environment secrets when
