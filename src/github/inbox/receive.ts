@@ -31,8 +31,8 @@ function isLarge(bytes: number): boolean {
 }
 
 /**
- * Parses a payload. Returns undefined when it is not a JSON object or is nested too deeply. Lists in a large payload are
- * cut to 100 entries.
+ * Parses a payload. Returns undefined when it is not a JSON object or is nested too deeply. A large payload
+ * comes with less; see `readPayload`.
  */
 export async function parsePayload(text: string): Promise<object | undefined> {
   const value = isLarge(text.length) ? await reader.call('readPayload', text) : parseBounded(text);

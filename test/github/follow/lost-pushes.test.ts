@@ -310,3 +310,16 @@ test('what was found out about files outlives the proofs that show it, for a tim
   await em.query(`update proof_evidence set at = now() - interval '91 days'`);
   expect(await findKnownProof(em, own.id, 'of 7')).toBeUndefined();
 });
+
+test.each([
+  ['a large push', 150],
+  ['a push with more commits than GitHub sends', 2048],
+])('%s outdates what it affects', async (_name, count) => {
+  const { pushed, outdated, followed } = await proved();
+  branchIs('main', second);
+  const others = Array.from({ length: count - 1 }, (_, i) => i.toString(16).padStart(40, '9'));
+  const message = 'm'.repeat(8000);
+  await pushed(first, second, [], { commits: [...others, below].map((id) => ({ id, message })) });
+  expect(await outdated()).toEqual(count === 150 ? [7] : [7, 8]);
+  expect(await followed()).toEqual([second]);
+});

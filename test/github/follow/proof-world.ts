@@ -1,5 +1,6 @@
 import { type Place, placeOfEvent } from '../../../src/github/app/place.ts';
 import { followBases, proveAgainJob, proveMissed } from '../../../src/github/follow/prove-pulls.ts';
+import { parsePayload } from '../../../src/github/inbox/receive.ts';
 import { followBaseFrom, storeCommits } from '../../../src/runs/pull-proofs/outdated-proofs.ts';
 import { storeJudged } from '../../../src/runs/pull-proofs/pull-proofs.ts';
 import type { openAcme } from '../../support/stand-ins/acme.ts';
@@ -57,16 +58,15 @@ export async function opened(acme: Acme, base = 'main') {
     await followBases(acme.service.app, there as Place, () => false);
     await proveMissed(acme.service.app, there as Place, () => false);
   };
-  const pushed = (before: string, after: string, commits: string[], more: object = {}) =>
-    acme.service.app.github?.receive({
-      id: `${Math.random()}`,
-      name: 'push',
-      payload: {
-        ...{ ref: `refs/heads/${base}`, before, after, forced: false, deleted: false, created: false, sender: ada },
-        ...{ ...place, repository: { ...place.repository, default_branch: 'main' } },
-        ...{ commits: commits.map((id) => ({ id })), ...more },
-      },
-    } as never);
+  const pushed = async (before: string, after: string, commits: string[], more: object = {}) => {
+    const payload = {
+      ...{ ref: `refs/heads/${base}`, before, after, forced: false, deleted: false, created: false, sender: ada },
+      ...{ ...place, repository: { ...place.repository, default_branch: 'main' } },
+      ...{ commits: commits.map((id) => ({ id })), ...more },
+    };
+    const parsed = await parsePayload(JSON.stringify(payload));
+    await acme.service.app.github?.receive({ id: `${Math.random()}`, name: 'push', payload: parsed } as never);
+  };
   /** The pull requests whose proofs count no longer. */
   const outdated = async () => {
     const rows: { number: number }[] = await em.query(

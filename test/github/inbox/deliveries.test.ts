@@ -115,11 +115,17 @@ test.each([
 });
 
 test('a large delivery is parsed outside of the main thread; one that is not JSON is refused with 400', async () => {
-  const large = JSON.stringify({ ref: 'refs/heads/x', commits: Array(20_000).fill({ message: 'x'.repeat(50) }) });
+  const commit = { id: 'a', message: 'x'.repeat(50), added: ['a file'] };
+  const large = JSON.stringify({
+    ref: 'refs/heads/x',
+    commits: Array(20_000).fill(commit),
+    labels: Array(200).fill('x'),
+  });
   expect((await post(large)).status).toBe(202);
   expect((await post(`${large.slice(0, -1)},`)).status).toBe(400);
-  const parsed = (await parsePayload(large)) as { ref: string; commits: unknown[] };
-  expect([parsed.ref, parsed.commits.length]).toEqual(['refs/heads/x', 100]);
+  const parsed = (await parsePayload(large)) as { ref: string; commits: object[]; labels: unknown[] };
+  expect([parsed.ref, parsed.commits.length, parsed.labels.length]).toEqual(['refs/heads/x', 3000, 100]);
+  expect(parsed.commits[0]).toEqual({ id: 'a', message: commit.message });
 });
 
 test('large deliveries of one installation do not hold up those of others', async () => {
