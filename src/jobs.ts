@@ -20,6 +20,7 @@ import { compareJob, reconcileAll } from './github/inbox/compare-with-github.ts'
 import { handleDelivery, requeueForgotten } from './github/inbox/receive.ts';
 import { redeliverFailed } from './github/inbox/redeliver.ts';
 import { syncMilestones } from './github/mirror/milestones.ts';
+import { showHeadJob } from './github/mirror/reviews/show-proofs.ts';
 import { syncTask } from './github/mirror/sync.ts';
 import { tidy, tidyAgain } from './github/mirror/tidy.ts';
 import { advancePlan } from './github/planning/advance-plan.ts';
@@ -216,6 +217,13 @@ export const jobs: { [N in JobName]: Job<N> } = {
   agentTrial: { once: true, retries: 5, concurrency: 2, isShared: true, handle: (app, job) => advanceTrial(app, job) },
   pull: { once: true, retries: 5, concurrency: 2, isShared: true, handle: (app, pull) => refreshPullJob(app, pull) },
   // Until an installation that GitHub has asked to pause for an hour may ask again.
+  proofCheck: {
+    once: true,
+    retries: 120,
+    concurrency: 2,
+    isShared: true,
+    handle: (app, head) => showHeadJob(app, head),
+  },
   proof: { once: true, retries: 120, concurrency: 2, isShared: true, handle: (app, pull) => proveAgainJob(app, pull) },
   // Each retry may clone for minutes. The next reading of the pull request asks again.
   diff: { once: true, retries: 2, concurrency: 2, isShared: true, handle: (app, pull) => refreshDiffJob(app, pull) },

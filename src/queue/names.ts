@@ -65,6 +65,8 @@ export interface Jobs {
   review: { repositoryId: string; number: number; after: string };
   /** Prove a pull request again, because its base branch has taken in commits of it. */
   proof: { repositoryId: string; number: number };
+  /** Show again what is proved about a commit, because the pull requests that have it as their head have changed. */
+  proofCheck: { repositoryId: string; headSha: string };
   /** Read the diff of a task again, because its pull request has another head or another base. */
   diff: { repositoryId: string; number: number };
   /** Find out with which other open pull requests one collides, because its head has changed. */

@@ -1,5 +1,6 @@
 import type { EntityManager } from 'typeorm';
 import type { App } from '../app.ts';
+import { liveRun } from '../db/tables/run.ts';
 import { type Failure, LeaseLost, type RunStatus } from '../domain/run.ts';
 import { storableJson, storableText } from '../domain/text/sanitize.ts';
 import { currentSpan } from '../tracing/traced.ts';
@@ -252,12 +253,13 @@ export async function isCommitOfRun(em: EntityManager, commit: string, taskId?: 
 }
 
 /**
- * Returns whether a commit is one that a run was about to push for a task that has no pull request in the repository yet. The event of
- * its pull request may arrive before the run has stored that.
+ * Returns whether a commit is one that a run of a repository's project is about to push, and has not stored the pull request of. The
+ * event of the pull request may arrive before that.
  */
-export async function isCommitWithoutPull(em: EntityManager, commit: string, repositoryId: string): Promise<boolean> {
+export async function isBeingPublished(em: EntityManager, commit: string, repositoryId: string): Promise<boolean> {
   const rows: unknown[] = await em.query(
-    `select 1 from run_steps s join runs r on r.id = s.run_id join repositories o on o.project_id = r.project_id
+    `select 1 from run_steps s join runs r on r.id = s.run_id and r.status in ${liveRun}
+       join repositories o on o.project_id = r.project_id
      where ${holdsCommit} and o.id = $2
        and not exists (select from pull_requests p where p.task_id = r.task_id and p.repository_id = o.id) limit 1`,
     [commit, repositoryId],

@@ -22,6 +22,14 @@ test('nothing is proved if more was changed that may weaken the tests', () => {
   expect(proof).toMatchObject({ status: 'unproved', reason: 'guard.test was removed' });
 });
 
+test('whoever requires proofs merges no undo that may weaken tests which did not judge it', () => {
+  const failed = { ...observed, tried: [{ outcome: 'failed' as const }, { outcome: 'failed' as const }] };
+  const besides = { ...observed, doubts: ['guard.test was changed besides what is undone'] };
+  for (const each of [failed, besides, { ...besides, hadTests: false }])
+    expect(judgeUndo(each)).toMatchObject({ isHindered: true });
+  for (const each of [observed, { ...observed, hadTests: false }]) expect(judgeUndo(each).isHindered).toBeUndefined();
+});
+
 test('what was changed besides is named', () => {
   expect(besidesUndo([])).toEqual([]);
   expect(besidesUndo(['a.js'])).toEqual(['a.js was changed besides what is undone']);

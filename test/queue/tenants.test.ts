@@ -44,6 +44,7 @@ const examples: { [N in JobName]: Jobs[N] } = {
   diff: { repositoryId: 'repo', number: 1 },
   review: { repositoryId: 'repo', number: 1, after: 'run' },
   proof: { repositoryId: 'repo', number: 1 },
+  proofCheck: { repositoryId: 'repo', headSha: 'a' },
   collisions: { repositoryId: 'repo', number: 1 },
   webhook: { webhookId: 'hook', projectId: 'proj' },
   mail: { userId: 'mona' },

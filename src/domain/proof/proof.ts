@@ -17,7 +17,10 @@ export interface Proof {
   testsRemoved: string[];
   /** Why the change is not proved, as the end of a sentence; null when it is. */
   reason: string | null;
-  /** Whether the change decides itself how its earlier tests run, so that they may have been weakened although they pass. */
+  /**
+   * Whether earlier tests may have been weakened although nothing says so: the change decides itself how they run, or it is an undo
+   * that changes more than it undoes.
+   */
   isHindered?: boolean;
 }
 
@@ -113,8 +116,11 @@ export interface ObservedUndo {
 /** Decides whether the old behaviour is back: the tests from before the undone changes pass. */
 export function judgeUndo({ testsChanged, hadTests, doubts, tried, failing }: ObservedUndo): Proof {
   const { passed, unknown } = settled(tried, 'with the tests from before the undone change');
+  // Whatever else was changed is judged by no other tests.
+  const isHindered = doubts.length > 0 || passed === false;
   const judged = (status: ProofStatus, reason: string): Proof => ({
     ...{ status, newTestsFailOnBase: null, oldTestsPass: passed, testsChanged, testsRemoved: [], reason },
+    ...(isHindered ? { isHindered } : {}),
   });
   if (!hadTests) return judged('no_tests', 'there were no tests before the undone change');
   if (passed === null) return judged('not_run', unknown.join('; '));

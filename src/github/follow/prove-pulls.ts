@@ -8,7 +8,8 @@ import { unlessMissing } from '../../repositories/permission.ts';
 import { noSettings, rulesOfProofs } from '../../repositories/settings/repository-settings.ts';
 import type { RepositorySettings } from '../../repositories/settings/schema.ts';
 import { settingsOnGitHub } from '../../repositories/settings/settings-on-github.ts';
-import { askForProof, endProof, findLiveProof, mirrorProof } from '../../runs/pull-proofs/ask-proof.ts';
+import { isBeingPublished } from '../../runs/journal.ts';
+import { askForProof, endProof, findLiveProof, mirrorProof, showHeadAgain } from '../../runs/pull-proofs/ask-proof.ts';
 import {
   askAgain,
   followBaseFrom,
@@ -55,10 +56,11 @@ export async function proveUnasked(
   app: App,
   place: Place,
   { action, isRetargeted }: { action: string; isRetargeted: boolean },
-  pull: Pick<PullOfEvent, 'number' | 'state'>,
+  pull: Pick<PullOfEvent, 'number' | 'state' | 'user' | 'head'>,
 ): Promise<void> {
   const { repository } = place;
   const at = { repositoryId: repository.id, number: pull.number };
+  if (action === 'opened' && (await isBeingOpened(app, place, pull))) return proveLater(app, at);
   const isNew = beginnings.has(action) || isRetargeted;
   if (action === 'closed' || action === 'synchronize') {
     await endOutdated(app, place, at);
@@ -74,6 +76,20 @@ export async function proveUnasked(
   // While it was closed, its base branch may have taken in commits of it.
   await proveIfAllowed(app, place, pull.number, isRetargeted || action === 'reopened');
 }
+
+/** Returns whether a run of the project has just opened a pull request, and may not have stored that. */
+async function isBeingOpened(app: App, { repository }: Place, { user, head }: Pick<PullOfEvent, 'user' | 'head'>) {
+  const bot = await app.github?.bot();
+  if (bot === undefined || Number(user?.id) !== bot.id) return false;
+  return isBeingPublished(app.db.manager, head.sha, repository.id);
+}
+
+/** A run stores its pull request at once after it has opened it. */
+const storedAfterSeconds = 20;
+
+/** Looks at a pull request when it is known whose it is. By then, what no task has is proved. */
+const proveLater = (app: App, at: PullRef) =>
+  app.queue.send(undefined, 'proof', at, { key: `${at.repositoryId} ${at.number}`, afterSeconds: storedAfterSeconds });
 
 /** GitHub sends no more commits of a push (docs.github.com, "Webhook events and payloads", push). */
 const maxSent = 2048;
@@ -264,7 +280,10 @@ export async function proveMissed(app: App, place: Place, isOver: () => boolean)
     await proveWithSettings(app, place, settings, pulls);
   }
   // They may have been closed or opened since, which changes what counts for their heads.
-  for (const { number } of changed) await mirrorProof(app, { repositoryId: repository.id, number });
+  for (const { number, headSha } of changed) {
+    await mirrorProof(app, { repositoryId: repository.id, number });
+    await showHeadAgain(app, { repositoryId: repository.id, headSha });
+  }
   const numbers = changed.map(({ number }) => number);
   const missed = mayWant(settings) ? await listUnknown(em, repository.id, pulls, numbers) : [];
   await eachThenFail(new Set([...held, ...missed]), async (number) => {

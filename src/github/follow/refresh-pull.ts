@@ -11,7 +11,7 @@ import { answeredAt, isAddressOf, pullStatus } from '../../repositories/pulls.ts
 import { settingsOnGitHub } from '../../repositories/settings/settings-on-github.ts';
 import { isCommitOfRun } from '../../runs/journal.ts';
 import { cancelIfRunning } from '../../runs/operations.ts';
-import { mirrorProof } from '../../runs/pull-proofs/ask-proof.ts';
+import { mirrorProof, showHeadAgain } from '../../runs/pull-proofs/ask-proof.ts';
 import { collisionsChanged } from '../../tasks/collisions/look.ts';
 import { queueMirror, tryMoveTask } from '../../tasks/move.ts';
 import { voidEvidence } from '../../worker/proof/publish-proof.ts';
@@ -164,8 +164,8 @@ async function baseOf(app: App, octokit: Octokit, name: Name, { stored, status, 
 }
 
 /**
- * Forgets what a pull request collided with when it was settled, and looks again when it was pushed, moved or reopened. After a
- * push or a move, its check run may have to show something else, too.
+ * Forgets what a pull request collided with when it was settled, and looks again when it was pushed, moved or reopened. In all these
+ * cases the check runs of the head that it had, and of the one that it has, may have to show something else, too.
  */
 async function lookAgain(
   app: App,
@@ -174,9 +174,11 @@ async function lookAgain(
   { status, headSha, isMoved }: Pick<PullRequestRow, 'status' | 'headSha'> & { isMoved: boolean },
 ): Promise<void> {
   const isSettled = status === 'merged' || status === 'closed';
-  if (isSettled || isMoved || before.headSha !== headSha || before.status === 'closed')
-    await collisionsChanged(app, em, before, isSettled);
-  if (isMoved || before.headSha !== headSha) await mirrorProof(app, before, em);
+  if (!isSettled && !isMoved && before.headSha === headSha && before.status !== 'closed') return;
+  await collisionsChanged(app, em, before, isSettled);
+  for (const each of new Set([before.headSha, headSha]))
+    if (each !== null) await showHeadAgain(app, { repositoryId: before.repositoryId, headSha: each }, em);
+  await mirrorProof(app, before, em);
 }
 
 /**

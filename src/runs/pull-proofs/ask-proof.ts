@@ -11,12 +11,12 @@ import type { RepositorySettings } from '../../repositories/settings/schema.ts';
 import { mentionsInSettings } from '../../repositories/settings/settings-on-github.ts';
 import { moveTask, queueMirror } from '../../tasks/move.ts';
 import { setTaskFields } from '../../tasks/store.ts';
-import { isCommitOfRun, isCommitWithoutPull } from '../journal.ts';
+import { isCommitOfRun } from '../journal.ts';
 import { cancelLive, insertHidden, maxBody, mayWrite, settingsFor } from '../reviewing/ask.ts';
 import { assertHeadSeen, isFork, type ReadPull, readPull } from '../reviewing/read-pull.ts';
 import { findAsk, findTaskOfPull, findTaskOfReviewed, insertAsk, type PullRef } from '../reviewing/store.ts';
 import { findLiveRun, insertRun, lockRun } from '../store.ts';
-import { askAgain, leaveToPeople, outdateProof } from './outdated-proofs.ts';
+import { askAgain, hasProofsOfHead, leaveToPeople, outdateProof } from './outdated-proofs.ts';
 import {
   findPullProof,
   forgetHeld,
@@ -60,6 +60,7 @@ export async function askForProof(app: App, asking: AskingForProof): Promise<voi
   // A person may have asked for a proof of the head, and it may count no longer, or again.
   if (askedBy === null && (await isOwn(app, repository, pull))) {
     await leaveToPeople(app.db.manager, at, { headSha: pull.head.sha, base: pull.base.ref });
+    await showHeadAgain(app, { repositoryId: repository.id, headSha: pull.head.sha });
     return mirrorProof(app, at);
   }
   const settings = await settingsFor(read).catch((error) => {
@@ -83,6 +84,16 @@ export async function askForProof(app: App, asking: AskingForProof): Promise<voi
 export async function mirrorProof(app: App, at: PullRef, em?: EntityManager): Promise<void> {
   const taskId = await findTaskOfReviewed(em ?? app.db.manager, at, 'proof');
   if (taskId !== undefined) await queueMirror(app, em, taskId);
+}
+
+/**
+ * Has the check run of a head shown again, if it has one. What it shows depends on all pull requests with the head, those of tasks
+ * too, which have no proof of their own that `mirrorProof` could find.
+ */
+export async function showHeadAgain(app: App, head: Pick<PullProof, 'repositoryId' | 'headSha'>, em?: EntityManager) {
+  if (!(await hasProofsOfHead(em ?? app.db.manager, head))) return;
+  const { repositoryId, headSha } = head;
+  await app.queue.send(em, 'proofCheck', { repositoryId, headSha }, { key: `${repositoryId} ${headSha}` });
 }
 
 /** Stores that a head waits for settings that can be used. */
@@ -155,15 +166,12 @@ async function releaseUnwanted(app: App, { repository, number }: AskingForProof,
 /**
  * Whether a pull request is that of a task of this project, and a run of the task made its head. All others are proved: those with a
  * commit that a person pushed or GitHub made, although anybody can name the service as the author of a commit; those of tasks of other
- * projects; and those of the service with a commit of another task, which a writer must have pushed there. The event of a pull request
- * that a run has just opened may arrive before the run has stored it.
+ * projects; and those of the service that no task has, because a writer can push any commit of a run to their branches.
  */
-async function isOwn(app: App, { id }: RepositoryRow, { number, head, user }: ReadPull['pull']): Promise<boolean> {
+async function isOwn(app: App, { id }: RepositoryRow, { number, head }: ReadPull['pull']): Promise<boolean> {
   const em = app.db.manager;
   const taskId = await findTaskOfPull(em, id, number);
-  if (taskId !== undefined) return isCommitOfRun(em, head.sha, taskId);
-  const bot = await app.github?.bot();
-  return bot !== undefined && Number(user?.id) === bot.id && (await isCommitWithoutPull(em, head.sha, id));
+  return taskId !== undefined && isCommitOfRun(em, head.sha, taskId);
 }
 
 /**

@@ -301,3 +301,15 @@ export async function rememberRequired(em: EntityManager, repositoryId: string, 
     [repositoryId, isRequired],
   );
 }
+
+/** Returns whether something was wanted to be proved of a head, in whatever pull request. */
+export async function hasProofsOfHead(
+  em: EntityManager,
+  { repositoryId, headSha }: { repositoryId: string; headSha: string },
+): Promise<boolean> {
+  const rows: unknown[] = await em.query('select from pull_proofs where repository_id = $1 and head_sha = $2 limit 1', [
+    repositoryId,
+    headSha,
+  ]);
+  return rows.length > 0;
+}

@@ -1,3 +1,4 @@
+import { proveAgainJob } from '../../../src/github/follow/prove-pulls.ts';
 import { findTaskPullOfBranch } from '../../../src/runs/reviewing/store.ts';
 import { openAcme } from '../../support/stand-ins/acme.ts';
 import { around, shown } from '../../support/stand-ins/named-github.ts';
@@ -54,12 +55,51 @@ test('a pull request of a task of another project is proved, and holds up anothe
 });
 
 test('one of a task of the same project is left to its run, also before that has stored it', async () => {
-  const { told, latest, isStored, user } = await ofTaskIn('own');
+  const { em, own, told, latest, isStored, user } = await ofTaskIn('own');
+  await em.query(`update runs set status = 'running', finished_at = null where id = 'run_7'`);
   await told('opened', { number: 7, user });
   expect(latest()).toBeUndefined();
   await isStored();
+  await proveAgainJob(acme.service.app, { repositoryId: own.id, number: 7 });
+  expect(latest()).toBeUndefined();
   await told('reopened', { number: 7, user });
   expect(latest()).toBeUndefined();
+});
+
+test('one that no task has after a while is proved, even if a run of the project has made its head', async () => {
+  const { em, own, told, mirror, latest, user } = await ofTaskIn('own');
+  await em.query(`update runs set status = 'running', finished_at = null where id = 'run_7'`);
+  await told('opened', { number: 7, user });
+  const jobs: { data: { repositoryId: string; number: number }; later: boolean }[] = await em.query(
+    `select data, start_after > now() + interval '10 s' as later from pgboss.job where name = 'proof' and state = 'created'`,
+  );
+  expect(jobs).toEqual([{ data: { repositoryId: own.id, number: 7 }, later: true }]);
+  await proveAgainJob(acme.service.app, { repositoryId: own.id, number: 7 });
+  await mirror(7);
+  expect(latest()).toBe('queued: Waits for its turn');
+});
+
+test.each([
+  ['of /agent fix', 'fix', true],
+  ['of a task of another repository of the project', 'start', false],
+])('a commit %s is proved on such a branch, although it has no pull request here', async (_name, kind, hidden) => {
+  const { em, own, told, latest, isStored, user } = await ofTaskIn('other');
+  const earlier = 'e'.repeat(40);
+  await isStored();
+  await told('opened', { number: 7, user, sha: earlier });
+  await em.query(
+    `insert into tasks (id, project_id, title, status, repository_id, hidden) values ('task_5', $1, 't', 'in_review', $2, $3)`,
+    [own.projectId, own.id, hidden],
+  );
+  await em.query(`update runs set project_id = $1, task_id = 'task_5', kind = $2 where id = 'run_7'`, [
+    own.projectId,
+    kind,
+  ]);
+  around.pages['/pulls/7/comments'] = [];
+  for (const sha of [head, earlier])
+    around.pages[`/git/commits/${sha}`] = { sha, author: { email: 'x@example.com' }, parents: [] };
+  await told('synchronize', { number: 7, user });
+  expect(latest()).toBe('queued: Waits for its turn');
 });
 
 test.each(['own', 'other'] as const)('the branch of a task of %s project belongs to the task', async (which) => {

@@ -1,3 +1,4 @@
+import { showHeadJob } from '../../../src/github/mirror/reviews/show-proofs.ts';
 import { syncTask } from '../../../src/github/mirror/sync.ts';
 import type { openAcme } from '../../support/stand-ins/acme.ts';
 import { around, asked, people, shown } from '../../support/stand-ins/named-github.ts';
@@ -42,12 +43,8 @@ export function settingsSay(everyone: string) {
   around.pages['/contents/.deckhand.yml'] = { encoding: 'base64', content: settings };
 }
 
-/** A repository that requires proofs. `latest` is what the newest check run of a commit shows. */
-export async function proofsOfHead(acme: Acme, everyone: 'required' | 'true' = 'required') {
-  const { em, own, projectId, ids } = await acme.twoPeople();
-  people.set(400, 'ada').set(500, 'eve');
-  for (const table of ['pull_asks', 'pull_proofs', 'proof_bases', 'proof_evidence', 'reviewed_pulls', 'tasks'])
-    await em.query(`delete from ${table}`);
+/** Records what the check runs of commits show. */
+function recordedChecks() {
   const checks = new Map<number, { sha: string; says: string }>();
   let created = 0;
   around.writes['POST /repos/acme/app/check-runs'] = {
@@ -55,27 +52,44 @@ export async function proofsOfHead(acme: Acme, everyone: 'required' | 'true' = '
     // The stand-in answers each request with the same object.
     body: Object.defineProperty({}, 'id', { enumerable: true, get: () => ++created }),
   };
+  /** Does a job and notes what it shows in check runs. */
+  const watched = async (job: () => Promise<unknown>) => {
+    asked.length = 0;
+    let made = created;
+    await job();
+    for (const { path, body } of asked.filter((each) => each.path.includes('/check-runs'))) {
+      const known = /check-runs\/(\d+)$/.exec(path)?.[1];
+      const checkId = known === undefined ? ++made : Number(known);
+      const says = `${body.conclusion ?? body.status}: ${(body.output as { title: string }).title}`;
+      checks.set(checkId, { sha: String(body.head_sha ?? checks.get(checkId)?.sha), says });
+    }
+  };
+  const latest = (sha = head) =>
+    [...checks].filter(([, check]) => check.sha === sha).sort(([a], [b]) => b - a)[0]?.[1].says;
+  return { watched, latest };
+}
+
+/** A repository that requires proofs. `latest` is what the newest check run of a commit shows. */
+export async function proofsOfHead(acme: Acme, everyone: 'required' | 'true' = 'required') {
+  const { em, own, projectId, ids } = await acme.twoPeople();
+  people.set(400, 'ada').set(500, 'eve');
+  for (const table of ['pull_asks', 'pull_proofs', 'proof_bases', 'proof_evidence', 'reviewed_pulls', 'tasks'])
+    await em.query(`delete from ${table}`);
+  const { watched, latest } = recordedChecks();
   settingsSay(everyone);
   branchIs('main', firstOfBase);
 
-  /** Does the mirror jobs of some pull requests. */
+  /** Does the mirror jobs of some pull requests, and the jobs for heads that wait. */
   const mirror = async (...numbers: number[]) => {
     const rows: { id: string }[] = await em.query(
       `select task_id as id from reviewed_pulls where number = any($1) and purpose = 'proof'`,
       [numbers],
     );
-    for (const { id } of rows) {
-      asked.length = 0;
-      const before = created;
-      await syncTask(acme.service.app, { taskId: id, recheck: false } as never);
-      let made = before;
-      for (const { path, body } of asked.filter((each) => each.path.includes('/check-runs'))) {
-        const known = /check-runs\/(\d+)$/.exec(path)?.[1];
-        const checkId = known === undefined ? ++made : Number(known);
-        const says = `${body.conclusion ?? body.status}: ${(body.output as { title: string }).title}`;
-        checks.set(checkId, { sha: String(body.head_sha ?? checks.get(checkId)?.sha), says });
-      }
-    }
+    for (const { id } of rows) await watched(() => syncTask(acme.service.app, { taskId: id, recheck: false } as never));
+    const [jobs]: [{ data: Parameters<typeof showHeadJob>[1] }[]] = await em.query(
+      `delete from pgboss.job where name = 'proofCheck' returning data`,
+    );
+    for (const { data } of jobs) await watched(() => showHeadJob(acme.service.app, data));
   };
   const told = async (action: string, pull: Pull, changes?: object) => {
     around.pages[`/commits/${pull.sha ?? head}/check-runs`] = { total_count: 0, check_runs: [] };
@@ -113,7 +127,46 @@ export async function proofsOfHead(acme: Acme, everyone: 'required' | 'true' = '
     await told('opened', pull);
     await judge(pull.number, status, pull.sha);
   };
-  const latest = (sha = head) =>
-    [...checks].filter(([, check]) => check.sha === sha).sort(([a], [b]) => b - a)[0]?.[1].says;
   return { em, own, projectId, ids, told, judge, opened, mirror, latest };
+}
+
+/** Makes pull request 7 that of a task, with this head and base. */
+export async function ofTask(
+  acme: Acme,
+  { em, own, projectId }: Pick<Awaited<ReturnType<typeof proofsOfHead>>, 'em' | 'own' | 'projectId'>,
+) {
+  await em.query(
+    `insert into tasks (id, project_id, title, status, repository_id) values ('task_f', $1, 'f', 'in_review', $2)`,
+    [projectId, own.id],
+  );
+  for (const each of ['comments', 'reviews', 'files', 'commits']) around.pages[`/pulls/7/${each}`] = [];
+  const bot = await acme.service.app.github?.bot();
+  const user = { ...shown(bot?.id ?? 0, bot?.login ?? ''), type: 'Bot' };
+  return {
+    user,
+    isAt: (sha: string, base = 'main') =>
+      em.query(
+        `insert into pull_requests (task_id, repository_id, number, url, status, head_branch, base_branch, head_sha)
+         values ('task_f', $1, 7, 'https://github.com/acme/app/pull/7', 'open', 'agent/f', $3, $2)
+         on conflict (repository_id, number) do update set head_sha = excluded.head_sha, base_branch = excluded.base_branch`,
+        [own.id, sha, base],
+      ),
+    /** Stores that a run of the task made a commit, and what it proved of it for a base. */
+    isMade: async (sha: string, status: string, branch: string) => {
+      await em.query(
+        `insert into runs (id, task_id, project_id, kind, status, finished_at) values ('run_f', 'task_f', $1, 'start', 'succeeded', now())`,
+        [projectId],
+      );
+      await em.query(
+        `insert into run_steps (run_id, name, data) values ('run_f', 'pushing ' || $1, jsonb_build_object('commit', $2::text))`,
+        [own.id, sha],
+      );
+      await em.query(
+        `insert into proofs (run_id, task_id, status, parts, commits, bases)
+         values ('run_f', 'task_f', $2, jsonb_build_object($1::text, jsonb_build_object('status', $2::text, 'reason', null)),
+           jsonb_build_object($1::text, $3::text), jsonb_build_object($1::text, jsonb_build_object('branch', $4::text)))`,
+        [own.id, status, sha, branch],
+      );
+    },
+  };
 }

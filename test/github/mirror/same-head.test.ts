@@ -2,8 +2,8 @@ import { type Place, placeOfRepository } from '../../../src/github/app/place.ts'
 import { proveAgainJob, proveMissed } from '../../../src/github/follow/prove-pulls.ts';
 import { askForProof } from '../../../src/runs/pull-proofs/ask-proof.ts';
 import { openAcme } from '../../support/stand-ins/acme.ts';
-import { around, asked, looked, shown } from '../../support/stand-ins/named-github.ts';
-import { ada, eve, head, place, proofsOfHead, pullOf, settingsSay } from './proofs-of-head.ts';
+import { around, asked, looked } from '../../support/stand-ins/named-github.ts';
+import { ada, eve, head, ofTask, place, proofsOfHead, pullOf, settingsSay } from './proofs-of-head.ts';
 
 // GitHub counts the latest check run of a name for every pull request of a commit.
 
@@ -77,48 +77,10 @@ test('closed pull requests from a time when nothing was required hide no weakene
   expect(latest()).toMatch(weakened);
 });
 
-/** Makes pull request 7 that of a task, with this head and base. */
-async function ofTask({ em, own, projectId }: Pick<Awaited<ReturnType<typeof required>>, 'em' | 'own' | 'projectId'>) {
-  await em.query(
-    `insert into tasks (id, project_id, title, status, repository_id) values ('task_f', $1, 'f', 'in_review', $2)`,
-    [projectId, own.id],
-  );
-  for (const each of ['comments', 'reviews', 'files', 'commits']) around.pages[`/pulls/7/${each}`] = [];
-  const bot = await acme.service.app.github?.bot();
-  const user = { ...shown(bot?.id ?? 0, bot?.login ?? ''), type: 'Bot' };
-  return {
-    user,
-    isAt: (sha: string, base = 'main') =>
-      em.query(
-        `insert into pull_requests (task_id, repository_id, number, url, status, head_branch, base_branch, head_sha)
-         values ('task_f', $1, 7, 'https://github.com/acme/app/pull/7', 'open', 'agent/f', $3, $2)
-         on conflict (repository_id, number) do update set head_sha = excluded.head_sha, base_branch = excluded.base_branch`,
-        [own.id, sha, base],
-      ),
-    /** Stores that a run of the task made a commit, and what it proved of it for a base. */
-    isMade: async (sha: string, status: string, branch: string) => {
-      await em.query(
-        `insert into runs (id, task_id, project_id, kind, status, finished_at) values ('run_f', 'task_f', $1, 'start', 'succeeded', now())`,
-        [projectId],
-      );
-      await em.query(
-        `insert into run_steps (run_id, name, data) values ('run_f', 'pushing ' || $1, jsonb_build_object('commit', $2::text))`,
-        [own.id, sha],
-      );
-      await em.query(
-        `insert into proofs (run_id, task_id, status, parts, commits, bases)
-         values ('run_f', 'task_f', $2, jsonb_build_object($1::text, jsonb_build_object('status', $2::text, 'reason', null)),
-           jsonb_build_object($1::text, $3::text), jsonb_build_object($1::text, jsonb_build_object('branch', $4::text)))`,
-        [own.id, status, sha, branch],
-      );
-    },
-  };
-}
-
 test('what a person pushes to the branch of a task is proved, and another pull request of it says nothing else', async () => {
   const given = await required();
   const { told, judge, opened, latest } = given;
-  const task = await ofTask(given);
+  const task = await ofTask(acme, given);
   await task.isAt(head);
   around.pages['/pulls/7'] = pullOf({ number: 7 });
   await opened({ number: 8, base: 'side' }, 'no_tests');
@@ -138,7 +100,7 @@ test('what a person pushes to the branch of a task is proved, and another pull r
 test("what a person had proved of a task's pull request for another base counts no longer", async () => {
   const given = await required();
   const { own, ids, told, judge, latest, mirror } = given;
-  const task = await ofTask(given);
+  const task = await ofTask(acme, given);
   await task.isMade(head, 'weakened', 'main');
   await task.isAt(head, 'side');
   await told('edited', { number: 7, base: 'side', user: task.user });
@@ -156,7 +118,7 @@ test("what a person had proved of a task's pull request for another base counts 
 test('a proof for one base counts for no other, whatever base is stored', async () => {
   const given = await required();
   const { told, opened, latest, mirror } = given;
-  const task = await ofTask(given);
+  const task = await ofTask(acme, given);
   await task.isMade(head, 'proved', 'main');
   await task.isAt(head, 'main');
   around.pages['/pulls/7'] = pullOf({ number: 7, user: task.user });
@@ -212,14 +174,6 @@ test("a stranger's pull request holds up a commit that was proved for another br
   await mirror(8);
   expect(latest()).toBe('action_required: Pull request #8: Waits for somebody with write permission');
   delete around.pages['/rules/branches/gh-pages'];
-});
-
-test('the event of a pull request that a run is about to store has nothing proved', async () => {
-  const given = await required();
-  const task = await ofTask(given);
-  await task.isMade(head, 'proved', 'main');
-  await given.told('opened', { number: 7, user: task.user });
-  expect(await given.em.query('select number from pull_asks')).toEqual([]);
 });
 
 test('many pull requests of a stranger with the same heads cost few requests', async () => {

@@ -3,7 +3,7 @@ import { type Judged, markedProof, type ProofStatus, proofSentence, worstFirst }
 import { runPage, taskPage } from '../../../domain/task.ts';
 import { harmlessLine, oneLine } from '../../../domain/text/sanitize.ts';
 import { isRefusedWith } from '../../../outgoing/github-errors.ts';
-import { listTaskPullsOfHead } from '../../../runs/proof/proof-store.ts';
+import { listTaskPullsOfHead, type ProvedHead } from '../../../runs/proof/proof-store.ts';
 import {
   listProofsOfHead,
   listProofsOfHidden,
@@ -37,6 +37,13 @@ export async function showProofs(app: App, taskId: string): Promise<void> {
     const proofs = await listProofsOfHidden(em, taskId);
     await urgently(() => eachThenFail(proofs, (proof) => showHead(look, proof)));
   });
+}
+
+/** Handles the `proofCheck` job. */
+export async function showHeadJob(app: App, head: Head): Promise<void> {
+  const place = await placeOfRepository(app, head.repositoryId);
+  if (place === undefined) return;
+  await app.db.withLock(`proofs ${head.repositoryId}`, () => urgently(() => showHead(lookAround(app, place), head)));
 }
 
 /** What a pull request wants the check run of its head to show. */
@@ -76,10 +83,11 @@ async function showHead(look: Look, head: Head): Promise<void> {
   const [first] = proofs;
   if (first === undefined) return;
   const shown = proofs.reduce((newest, each) => ((each.checkRunId ?? 0) > (newest.checkRunId ?? 0) ? each : newest));
+  const ofTasks = await listTaskPullsOfHead(em, head);
   // What was found out about a merged pull request stays on its commit. A closed one could be opened again.
-  if (shown.checkRunId !== null && proofs.every(({ isOutdated }) => isOutdated) && (await areMerged(place, proofs)))
-    return;
-  const { wanted, detailsUrl } = await strictest(look, head, await wishesOf(app, head, proofs));
+  const mayStay = shown.checkRunId !== null && ofTasks.length === 0 && proofs.every(({ isOutdated }) => isOutdated);
+  if (mayStay && (await areMerged(place, proofs))) return;
+  const { wanted, detailsUrl } = await strictest(look, head, wishesOf(app, proofs, ofTasks));
   const target = { ...place, check: proofCheckName, externalId: first.id, sha: head.headSha, detailsUrl };
   const before = {
     id: shown.checkRunId,
@@ -95,7 +103,7 @@ async function showHead(look: Look, head: Head): Promise<void> {
 }
 
 /** Returns what the pull requests of a head want, those of tasks too, and those of strangers last. */
-async function wishesOf(app: App, head: Head, proofs: ShownProof[]): Promise<Wishing[]> {
+function wishesOf(app: App, proofs: ShownProof[], provedHeads: ProvedHead[]): Wishing[] {
   const { BASE_URL: address, COMMAND_PREFIX: prefix } = app.config;
   const isRequired = proofs.some((each) => each.isRequired);
   const otherwise = unprovedHead(isRequired, prefix);
@@ -109,16 +117,14 @@ async function wishesOf(app: App, head: Head, proofs: ShownProof[]): Promise<Wis
     wanted: wantedCheck(proof, prefix),
     detailsUrl: proof.runId === null ? taskPage(address, proof.taskId) : runPage(address, proof.taskId, proof.runId),
   }));
-  const ofTasks = (await listTaskPullsOfHead(app.db.manager, head)).map(
-    ({ number, taskId, base, proof }): Wish & Pick<Wishing, 'stranger'> => ({
-      number,
-      base,
-      status: proof?.status ?? null,
-      stranger: undefined,
-      wanted: proof === null ? otherwise : provedCheck({ ...proof, isRequired }, prefix),
-      detailsUrl: taskPage(address, taskId),
-    }),
-  );
+  const ofTasks = provedHeads.map(({ number, taskId, base, proof }): Wish & Pick<Wishing, 'stranger'> => ({
+    number,
+    base,
+    status: proof?.status ?? null,
+    stranger: undefined,
+    wanted: proof === null ? otherwise : provedCheck({ ...proof, isRequired }, prefix),
+    detailsUrl: taskPage(address, taskId),
+  }));
   const groups = Map.groupBy([...ofPulls, ...ofTasks], ({ number }) => number);
   const pulls = [...groups].map(([number, wishes]) => ({
     number,
@@ -312,7 +318,7 @@ function heldCheck(hold: ProofHold, { reason, isRequired, minutesPerDay }: PullP
 const maxTitle = 250;
 
 const hindered =
-  'The change decides how its own tests run, so nobody knows whether they were weakened. Propose that part in a pull request of its own first.';
+  'The change decides how its own tests run, or changes more than it undoes, so nobody knows whether they were weakened. Propose that part in a pull request of its own first.';
 
 const meanings: Record<NonNullable<PullProof['status']>, string> = {
   proved: 'The checks fail with these tests on the code without the change, and pass with the change.',
