@@ -20,7 +20,7 @@ import { compareJob, reconcileAll } from './github/inbox/compare-with-github.ts'
 import { handleDelivery, requeueForgotten } from './github/inbox/receive.ts';
 import { redeliverFailed } from './github/inbox/redeliver.ts';
 import { syncMilestones } from './github/mirror/milestones.ts';
-import { showHeadJob } from './github/mirror/reviews/show-proofs.ts';
+import { showHeadJob } from './github/mirror/proofs/show-proofs.ts';
 import { syncTask } from './github/mirror/sync.ts';
 import { tidy, tidyAgain } from './github/mirror/tidy.ts';
 import { advancePlan } from './github/planning/advance-plan.ts';

@@ -1,4 +1,4 @@
-import { showHeadJob } from '../../../src/github/mirror/reviews/show-proofs.ts';
+import { showHeadJob } from '../../../src/github/mirror/proofs/show-proofs.ts';
 import { syncTask } from '../../../src/github/mirror/sync.ts';
 import type { openAcme } from '../../support/stand-ins/acme.ts';
 import { around, asked, people, shown } from '../../support/stand-ins/named-github.ts';
