@@ -95,6 +95,7 @@ import { CommitsOfProofs1772238150000 } from './0118-commits-of-proofs.ts';
 import { Priorities1772238300000 } from './0119-priorities.ts';
 import { WhatProofsAreAbout1772238310000 } from './0120-what-proofs-are-about.ts';
 import { ProofsOfStrangers1772238222000 } from './0122-proofs-of-strangers.ts';
+import { RulesOfProofs1772238320000 } from './0123-rules-of-proofs.ts';
 
 /** All migrations, oldest first; an explicit list, because a glob does not work under every runner. */
 export const migrations = [
@@ -195,4 +196,5 @@ export const migrations = [
   ProofsOfStrangers1772238222000,
   Priorities1772238300000,
   WhatProofsAreAbout1772238310000,
+  RulesOfProofs1772238320000,
 ];

@@ -10,7 +10,7 @@ import { roleIn } from '../projects/member-store.ts';
 import { findProject, findUser, upsertUser } from '../projects/store.ts';
 import { credentialFor, installationOf, octokitFor } from './credentials.ts';
 import { rightOf, unlessMissing } from './permission.ts';
-import { findRepository, listProjectRepositories, listRepositoriesById } from './store.ts';
+import { findRepository, isPrivateElsewhere, listProjectRepositories, listRepositoriesById } from './store.ts';
 
 /** What people need to be allowed in a repository. */
 export type NeededRight = 'read' | 'write';
@@ -113,7 +113,7 @@ export async function lackOfRightIn(
 export async function mayStoreTexts(app: App, repositoryId: string): Promise<boolean> {
   const repository = await findRepository(app.db.manager, repositoryId);
   if (repository === null) return false;
-  if (!repository.isPrivate) return true;
+  if (!repository.isPrivate && !(await isPrivateElsewhere(app.db.manager, repository))) return true;
   const creator = await creatorOf(app.db.manager, repository.projectId);
   return creator === null || (await lackOfRight(app, [creator], repository, 'read')) === undefined;
 }

@@ -184,3 +184,17 @@ export async function findUses(em: EntityManager, repositoryId: string) {
   );
   return row ?? { branch: null, live: false, open: false, read: false };
 }
+
+/**
+ * Returns whether another project knows a repository as private. Events reach the project of the installation only, so the others may
+ * not have heard yet that a public repository has become private.
+ */
+export async function isPrivateElsewhere(
+  em: EntityManager,
+  { githubId }: Pick<RepositoryRow, 'githubId'>,
+): Promise<boolean> {
+  const rows: unknown[] = await em.query('select from repositories where github_id = $1 and is_private limit 1', [
+    githubId,
+  ]);
+  return rows.length > 0;
+}

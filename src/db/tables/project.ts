@@ -137,6 +137,8 @@ export interface RepositoryRow {
   isArchived: boolean;
   /** The labels that its settings asked of workers when a run read them last. Only SQL uses it. */
   runsOn?: string[];
+  /** What its settings said last about proofs; see `rulesForEverybody`. Only SQL uses it. */
+  proofRules?: string | null;
   githubId: number | null;
   connectedBy: string | null;
   createdAt: Date;
@@ -153,6 +155,7 @@ export const Repositories = table<RepositoryRow>('repositories', {
   isInstalled: flag(false),
   isArchived: flag(false),
   runsOn: text({ array: true, default: [] }),
+  proofRules: maybeText(),
   githubId: big({ nullable: true }),
   connectedBy: maybeText(),
   createdAt: madeNow(),

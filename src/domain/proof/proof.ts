@@ -33,6 +33,8 @@ export interface ProofBase {
   commit: string;
   /** The commit from which the change differed; unknown for old proofs, and where it was not clear. */
   from?: string;
+  /** A digest of the settings with which it was proved; unknown for old proofs. */
+  rules?: string;
 }
 
 /** How the checks ended once. `why` says why they did not finish, so that their result is unknown. */

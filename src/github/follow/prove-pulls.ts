@@ -5,10 +5,11 @@ import { RunFailed } from '../../domain/run.ts';
 import { AppError } from '../../errors.ts';
 import { isRefusedWith } from '../../outgoing/github-errors.ts';
 import { unlessMissing } from '../../repositories/permission.ts';
-import { noSettings, rulesOfProofs } from '../../repositories/settings/repository-settings.ts';
+import { noSettings, rulesForEverybody, rulesOfProofs } from '../../repositories/settings/repository-settings.ts';
 import type { RepositorySettings } from '../../repositories/settings/schema.ts';
 import { settingsOnGitHub } from '../../repositories/settings/settings-on-github.ts';
 import { isBeingPublished } from '../../runs/journal.ts';
+import { storeRulesOfProofs } from '../../runs/proof/proof-store.ts';
 import { askForProof, endProof, findLiveProof, mirrorProof, showHeadAgain } from '../../runs/pull-proofs/ask-proof.ts';
 import {
   askAgain,
@@ -325,6 +326,8 @@ async function proveWithSettings(
   // If the settings cannot be used, what they said last counts.
   if (settings !== undefined) {
     const isRequired = settings.prove.everyone === 'required';
+    const isNew = await storeRulesOfProofs(app.db.manager, id, rulesForEverybody(settings));
+    if (isNew) for (const { headSha } of pulls) await showHeadAgain(app, { repositoryId: id, headSha });
     const changed = await requireProofs(app.db.manager, id, pulls, isRequired);
     await rememberRequired(app.db.manager, id, isRequired);
     for (const number of new Set(changed)) await mirrorProof(app, { repositoryId: id, number });

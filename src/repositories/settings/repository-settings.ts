@@ -69,6 +69,11 @@ export function rulesOfProofs(settings: RepositorySettings): string {
   return createHash('sha256').update(JSON.stringify(stored, inOrder)).digest('base64url');
 }
 
+/** Like `rulesOfProofs`, for the proof of a task: it does not depend on whether people's pull requests are proved. */
+export function rulesForEverybody(settings: RepositorySettings): string {
+  return rulesOfProofs({ ...settings, prove: { ...settings.prove, everyone: 'required' } });
+}
+
 /** Orders the keys of objects for `JSON.stringify`. */
 const inOrder = (_key: string, value: unknown) =>
   typeof value === 'object' && value !== null && !Array.isArray(value)

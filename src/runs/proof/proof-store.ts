@@ -68,9 +68,14 @@ export async function setProvenCommit(
 const isOfBase = `p.bases -> pr.repository_id ->> 'branch' = coalesce(pr.base_branch, o.default_branch)`;
 
 /** What the latest run that tested the head of the pull request `pr` in the repository `o` for its base has proved. */
-const provedForBase = `(select p.parts -> pr.repository_id from proofs p join runs r on r.id = p.run_id
+const provedForBase = (
+  condition = 'true',
+) => `(select p.parts -> pr.repository_id from proofs p join runs r on r.id = p.run_id
   where p.task_id = pr.task_id and p.commits ->> pr.repository_id = pr.head_sha and p.parts ? pr.repository_id and ${isOfBase}
-  order by r.created_at desc, r.id desc limit 1)`;
+    and ${condition} order by r.created_at desc, r.id desc limit 1)`;
+
+/** SQL: whether such a row was proved with the settings of now, as far as is known. An earlier release did not store them. */
+const isOfRules = `coalesce(p.bases -> pr.repository_id ->> 'rules' = o.proof_rules, true)`;
 
 /**
  * The condition under which the evidence of a run, with its row `p` of `proofs`, is void: an open pull request goes into
@@ -128,13 +133,22 @@ export interface ProvedHead {
   proof: Judged | null;
 }
 
-/** Returns the open pull requests of tasks that have a head. */
+/** Stores what the settings of a repository say about proofs. Returns whether they said something else before. */
+export async function storeRulesOfProofs(em: EntityManager, repositoryId: string, rules: string): Promise<boolean> {
+  const [, count]: [unknown, number] = await em.query(
+    'update repositories set proof_rules = $2 where id = $1 and proof_rules is distinct from $2',
+    [repositoryId, rules],
+  );
+  return count > 0;
+}
+
+/** Returns the open pull requests of tasks that have a head. What was proved with other settings than those of now does not count. */
 export async function listTaskPullsOfHead(
   em: EntityManager,
   { repositoryId, headSha }: { repositoryId: string; headSha: string },
 ): Promise<ProvedHead[]> {
   return em.query(
-    `select pr.number, pr.task_id as "taskId", coalesce(pr.base_branch, o.default_branch) as base, ${provedForBase} as proof
+    `select pr.number, pr.task_id as "taskId", coalesce(pr.base_branch, o.default_branch) as base, ${provedForBase(isOfRules)} as proof
      from pull_requests pr join repositories o on o.id = pr.repository_id
      where pr.repository_id = $1 and pr.head_sha = $2 and pr.status in ('open', 'draft') order by pr.number`,
     [repositoryId, headSha],
@@ -147,7 +161,7 @@ async function listTestedPulls(em: EntityManager, taskId: string): Promise<Teste
     `select pr.repository_id as "repositoryId", case when o.id is distinct from t.repository_id then o.name end as name,
        coalesce(pr.base_branch, o.default_branch) as base, exists (
          select from proofs p where p.task_id = pr.task_id and p.commits ->> pr.repository_id = pr.head_sha
-           and p.parts ? pr.repository_id) as "isTested", ${provedForBase} as proof
+           and p.parts ? pr.repository_id) as "isTested", ${provedForBase()} as proof
      from pull_requests pr join repositories o on o.id = pr.repository_id join tasks t on t.id = pr.task_id
      where pr.task_id = $1 and pr.status in ('open', 'draft') order by pr.created_at, pr.number`,
     [taskId],

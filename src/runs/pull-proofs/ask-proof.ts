@@ -6,12 +6,13 @@ import { Refused } from '../../domain/machine.ts';
 import { liveStatuses } from '../../domain/run.ts';
 import { oneLine, storableText } from '../../domain/text/sanitize.ts';
 import { rightOf } from '../../repositories/permission.ts';
-import { rulesOfProofs } from '../../repositories/settings/repository-settings.ts';
+import { rulesForEverybody, rulesOfProofs } from '../../repositories/settings/repository-settings.ts';
 import type { RepositorySettings } from '../../repositories/settings/schema.ts';
 import { mentionsInSettings } from '../../repositories/settings/settings-on-github.ts';
 import { moveTask, queueMirror } from '../../tasks/move.ts';
 import { setTaskFields } from '../../tasks/store.ts';
 import { isCommitOfRun } from '../journal.ts';
+import { storeRulesOfProofs } from '../proof/proof-store.ts';
 import { cancelLive, insertHidden, maxBody, mayWrite, settingsFor } from '../reviewing/ask.ts';
 import { assertHeadSeen, isFork, type ReadPull, readPull } from '../reviewing/read-pull.ts';
 import { findAsk, findTaskOfPull, findTaskOfReviewed, insertAsk, type PullRef } from '../reviewing/store.ts';
@@ -222,6 +223,7 @@ async function storeIn(app: App, em: EntityManager, asking: AskingForProof, foun
     minutesPerDay,
     isForeign: isForeign && !byWriter,
   };
+  await storeRulesOfProofs(em, repository.id, rulesForEverybody(found.settings));
   app.audit.note({ pullRequest: [null, pull.html_url] });
   await also?.(em);
   if (hold !== null) {

@@ -6,7 +6,7 @@ import { runPage } from '../../domain/task.ts';
 import { harmlessLine, storableJson } from '../../domain/text/sanitize.ts';
 import { maxBody } from '../../outgoing/fit-texts.ts';
 import { octokitFor } from '../../repositories/credentials.ts';
-import { decidingSettings } from '../../repositories/settings/repository-settings.ts';
+import { decidingSettings, rulesForEverybody } from '../../repositories/settings/repository-settings.ts';
 import { endingStep } from '../../runs/journal.ts';
 import { type RunProof, upsertProof } from '../../runs/proof/proof-store.ts';
 import { listAcceptedExpectations } from '../../runs/waiting/store.ts';
@@ -24,7 +24,8 @@ export async function storeProof(work: Work, changed: Work[]): Promise<void> {
     if (each.evidence === undefined) continue;
     const { id } = each.repository;
     proof.trees[id] = each.evidence.tree;
-    proof.bases[id] = each.evidence.base ?? { branch: each.baseBranch, commit: each.baseHead };
+    const base = each.evidence.base ?? { branch: each.baseBranch, commit: each.baseHead };
+    proof.bases[id] = { ...base, rules: rulesForEverybody(each.settings) };
     if (each.evidence.proof === undefined) continue;
     proof.parts[id] = each.evidence.proof;
     if (!changed.includes(each)) proof.commits[id] = each.branch.from;

@@ -52,6 +52,30 @@ async function inProjectOf(creator: 'bob' | null) {
   return hear;
 }
 
+test('a project that was connected while the repository was public gets none either once it is private', async () => {
+  const hear = await inProjectOf('bob');
+  const em = acme.service.app.db.manager;
+  await em.query(`delete from projects where id = 'prj_installed'`);
+  await em.query(`insert into projects (id, name, slug) values ('prj_installed', 'i', 'i')`);
+  const [{ id, githubId }] = await em.query(
+    `select id, github_id as "githubId" from repositories where name = 'app' limit 1`,
+  );
+  await em.query('update repositories set is_private = false where id = $1', [id]);
+  writers.delete('300 1');
+  barred.add('300 1');
+  expect(await hear('PUBLIC', 11)).toEqual([true, true]);
+  // The project of the installation hears that it is private now.
+  await em.query(
+    `insert into repositories (id, project_id, name, url, github_id, is_private) values ('repo_i', 'prj_installed', 'app', 'u', $1, true)`,
+    [githubId],
+  );
+  expect(await hear('PRIVATE', 21)).toEqual([false, false]);
+  await em.query(`delete from projects where id = 'prj_installed'`);
+  await em.query('update repositories set is_private = true where id = $1', [id]);
+  writers.add('300 1');
+  barred.delete('300 1');
+});
+
 test('a project of a person gets no new texts of a private repository that the person can no longer read', async () => {
   const hear = await inProjectOf('bob');
   expect(await hear('BEFORE', 1)).toEqual([true, true]);
