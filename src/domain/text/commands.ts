@@ -27,16 +27,28 @@ export function mayHoldCommands(body: string, marks: Marks): boolean {
 
 /**
  * Finds the commands in a comment: lines that begin with the prefix or a mention, outside of what GitHub renders as
- * code, quote or HTML. Malicious Markdown can keep the parser busy for seconds, so call this in a worker thread.
+ * code, quote or HTML, and of what it has copied from somebody else. Malicious Markdown can keep the parser busy for seconds, so call this in a worker thread.
  */
 export function parseCommands(body: string, marks: Marks): Command[] {
   const tree = fromMarkdown(body, { extensions: [gfm()], mdastExtensions: [gfmFromMarkdown()] });
   const hidden = new Set<number>();
   hide(tree, hidden);
-  return linesOf(body).flatMap((text, line) => {
+  const lines = linesOf(body);
+  for (const line of copiedIn(lines)) hidden.add(line);
+  return lines.flatMap((text, line) => {
     const found = hidden.has(line) ? undefined : commandOf(text, marks);
     return found === undefined ? [] : [{ ...found, line }];
   });
+}
+
+/**
+ * Returns the numbers of the lines that "Create issue from discussion" and "Reference in new issue" of GitHub may have copied, without
+ * quoting them. Where what was copied ends is not certain, so it counts until the end, or from the beginning.
+ */
+function copiedIn(lines: string[]): number[] {
+  const discussion = lines.findIndex((line) => /<div\s[^>]*discussions-op-text/i.test(line));
+  const comment = lines.findLastIndex((line) => /^[\s_*]*originally posted by\b/i.test(line));
+  return lines.flatMap((_, n) => (n <= comment || (discussion >= 0 && n >= discussion) ? [n] : []));
 }
 
 const linesOf = (body: string) => body.split(/\r\n|\n|\r/);

@@ -32,6 +32,16 @@ test.each([
   ['@Deckhand[bot], why?', ['ask why?']],
   ['`@deckhand`\n@deckhander why', []],
   ['<pre><code>x</code>\n/agent start\n</pre>', []],
+  // What "Reference in new issue" and "Create issue from discussion" of GitHub make.
+  [
+    'It fails.\n\n/agent start\n\n_Originally posted by @eve in https://github.com/acme/app/issues/1#issuecomment-1_',
+    [],
+  ],
+  ['It fails.\n\n_Originally posted by @eve in https://github.com/acme/app/issues/1_\n\n/agent cancel', ['cancel']],
+  [
+    "/agent cancel\n### Discussed in https://github.com/acme/app/discussions/1\n\n<div type='discussions-op-text'>\n\n<sup>Originally posted by **eve** May 1, 2026</sup>\nIt fails.\n\n/agent start\n\n</div>\n/agent start",
+    ['cancel'],
+  ],
 ])('%j contains %j', (body, wanted) => {
   expect(verbsOf(body)).toEqual(wanted);
 });
