@@ -181,6 +181,8 @@ interface Asker {
   repository?: string | undefined;
   /** Whether it helps to take back what a check run says. */
   isUrgent?: boolean | undefined;
+  /** Whether it is about something that a stranger did. */
+  isOfStranger?: boolean | undefined;
 }
 
 /** How much of its requests each installation has left. */
@@ -191,6 +193,7 @@ interface Quotas {
    * Returns how long, in milliseconds, further requests have to wait because little is left and the asker has used much of it;
    * undefined if they may go on. A person waits if less than half is left and they have used a tenth. Work in the background waits
    * if less than a fifth is left, or a tenth when it is urgent, and a quarter of the requests of this process were about its repository.
+   * What strangers did waits once they have used a tenth in its repository, or three tenths in all.
    */
   pauseOf(installationId: number, asker: Asker, resource?: 'core' | 'graphql'): number | undefined;
   /** The smallest share that is left until its hour ends; undefined if no installation was asked in this hour. */
@@ -215,13 +218,17 @@ const [reserved, untouched] = [0.2, 0.1];
 /** Beyond this share of the requests of a process a repository uses much. One with fewer than `few` of the limit never does. */
 const [large, few] = [0.25, 0.02];
 
+/** The share of an hour's requests that strangers may cause in one repository, and in all. */
+const [ofStrangers, ofAllStrangers] = [0.1, 0.3];
+const strangers = 'strangers';
+
 /** Beyond this many installations the one noted first is forgotten until its next answer. */
 const maxQuotas = 10_000;
 
 export function openQuotas(now: () => number = Date.now): Quotas {
   const all = new Map<string, Quota>();
   return {
-    note: (installationId, headers, { person, repository } = {}) => {
+    note: (installationId, headers, asker = {}) => {
       const rate = readRate(headers);
       if (rate === undefined) return;
       // GraphQL and others have a budget of their own.
@@ -231,7 +238,7 @@ export function openQuotas(now: () => number = Date.now): Quotas {
       // GitHub's servers do not always agree on the second.
       const isSame = before !== undefined && Math.abs(before.endsAt - endsAt) < 60_000;
       const { total, used } = isSame ? before : { total: 0, used: new Map<string, number>() };
-      for (const asker of [person, repository]) if (asker !== undefined) used.set(asker, (used.get(asker) ?? 0) + 1);
+      for (const name of namesOf(asker)) used.set(name, (used.get(name) ?? 0) + 1);
       all.delete(key);
       all.set(key, { ...rate, total: total + 1, used });
       const [oldest] = all.keys();
@@ -249,6 +256,12 @@ export function openQuotas(now: () => number = Date.now): Quotas {
   };
 }
 
+/** Under which names the requests for an asker are counted. */
+function namesOf({ person, repository, isOfStranger }: Asker): string[] {
+  const ofStranger = isOfStranger ? [strangers, `${strangers} ${repository}`] : [];
+  return [person, repository, ...ofStranger].filter((name) => name !== undefined);
+}
+
 function readRate(headers: Record<string, string | number | undefined>) {
   const [limit = 0, left = 0, reset = 0] = ['limit', 'remaining', 'reset'].map((name) =>
     Number(headers[`x-ratelimit-${name}`]),
@@ -257,8 +270,12 @@ function readRate(headers: Record<string, string | number | undefined>) {
   return { ratio: left / limit, endsAt: reset * 1000, limit };
 }
 
-function hasUsedUp({ ratio, limit, total, used }: Quota, { person, repository, isUrgent }: Asker): boolean {
-  const own = used.get(person ?? repository ?? '') ?? 0;
+function hasUsedUp({ ratio, limit, total, used }: Quota, asker: Asker): boolean {
+  const { person, repository, isUrgent, isOfStranger } = asker;
+  const usedBy = (name: string) => used.get(name) ?? 0;
+  const own = usedBy(person ?? repository ?? '');
+  if (isOfStranger)
+    return usedBy(strangers) >= limit * ofAllStrangers || usedBy(`${strangers} ${repository}`) >= limit * ofStrangers;
   if (person !== undefined) return ratio < scarce && own >= limit * much;
   return ratio < (isUrgent ? untouched : reserved) && own >= Math.max(limit * few, total * large);
 }

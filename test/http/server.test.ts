@@ -127,6 +127,18 @@ const leftOf = (remaining: number, reset = 3600) => ({
   'x-ratelimit-resource': 'core',
 });
 
+test('what strangers do may use a tenth of the hour for a repository, and three tenths in all', () => {
+  const quotas = openQuotas(() => 0);
+  const of = (n: number, isOfStranger?: boolean) => ({ repository: `acme/r${n}`, isOfStranger });
+  const pauseOf = (n: number, isOfStranger?: boolean) => quotas.pauseOf(1, of(n, isOfStranger));
+  for (let i = 0; i < 9; i++) quotas.note(1, leftOf(99), of(1, true));
+  expect(pauseOf(1, true)).toBeUndefined();
+  quotas.note(1, leftOf(99), of(1, true));
+  expect([pauseOf(1, true), pauseOf(2, true), pauseOf(1)]).toEqual([3_600_000, undefined, undefined]);
+  for (let i = 0; i < 20; i++) quotas.note(1, leftOf(99), of(2 + (i % 4), true));
+  expect([pauseOf(9, true), pauseOf(9)]).toEqual([3_600_000, undefined]);
+});
+
 test('a person who has used a tenth of what an installation may ask waits once less than half is left', () => {
   let now = 0;
   const quotas = openQuotas(() => now);

@@ -158,6 +158,16 @@ export function urgently<T>(act: () => T): T {
   return urgent.run(true, act);
 }
 
+const strange = new AsyncLocalStorage<true>();
+
+/**
+ * Calls a function that handles what a stranger did. Anybody can push to a fork a hundred times a minute, so its requests to GitHub may
+ * use only a small part of the hour.
+ */
+export function forStranger<T>(act: () => T): T {
+  return strange.run(true, act);
+}
+
 /**
  * Keeps the pace that GitHub asks for (docs.github.com, "Best practices for using the REST API"). The writes of an
  * installation are sent one at a time and a second apart, across all workers, and nothing is sent during a
@@ -251,7 +261,7 @@ async function awaitSlot<Response>(pace: Pace, call: Call<Response>): Promise<vo
 function assertShare<Response>({ metrics }: Pace, call: Call<Response>): void {
   const { installationId, isGraphql, isWrite } = call;
   const asker = askerOf(call);
-  if (isWrite && asker.person === undefined) return;
+  if (isWrite && asker.person === undefined && !asker.isOfStranger) return;
   const pauseMs = metrics.githubQuota.pauseOf(installationId, asker, isGraphql ? 'graphql' : 'core');
   if (pauseMs !== undefined) throw isGraphql ? new GraphqlLimited(pauseMs) : new RateLimited(pauseMs);
 }
@@ -260,6 +270,7 @@ const askerOf = <Response>({ repository }: Call<Response>) => ({
   person: currentPerson(),
   repository,
   isUrgent: urgent.getStore(),
+  isOfStranger: strange.getStore(),
 });
 
 /** Sends the call once. When GitHub asks for a pause, parks the installation, so that all of its calls wait. */

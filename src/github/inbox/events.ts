@@ -3,6 +3,7 @@ import type { App } from '../../app.ts';
 import { forgetShownProof } from '../../runs/pull-proofs/pull-proofs.ts';
 import { recheckTask } from '../../tasks/move.ts';
 import { followRepository, observeInstallation, syncInstallation } from '../app/installation.ts';
+import { forStranger } from '../app/pacing.ts';
 import { type Place, placeOfEvent } from '../app/place.ts';
 import { takeButton } from '../commands/check-buttons.ts';
 import { handleCommands } from '../commands/handle-commands.ts';
@@ -26,6 +27,7 @@ import { forgetShownCheck } from '../mirror/mirror-store.ts';
 import { takeTicks } from '../planning/advance-plan.ts';
 import { planMarker } from '../planning/plan-comment.ts';
 import { findPullsByGitHub } from '../store.ts';
+import { isOfStranger } from './of-stranger.ts';
 
 type Named = { installation?: { id: number } | undefined; repository?: { id: number; full_name: string } | undefined };
 
@@ -40,14 +42,17 @@ interface Registrars {
 
 /**
  * Returns a function like `probot.on`. Events without all of these parts end quietly: GitHub leaves a part out, or sets it
- * to null, where the account was deleted or nobody did it.
+ * to null, where the account was deleted or nobody did it. What a stranger did may use only a small part of GitHub's hour.
  */
-function registrar(probot: Probot, parts: Part[]): Probot['on'] {
+function registrar(probot: Probot, app: App, parts: Part[]): Probot['on'] {
   type Handle = (context: { payload: Partial<Record<Part, { id?: unknown } | null>> }) => unknown;
   const on = (events: string[], handle: Handle) =>
-    probot.on(events as never, (context: Parameters<Handle>[0]) =>
-      parts.every((part) => context.payload[part]?.id !== undefined) ? handle(context) : undefined,
-    );
+    probot.on(events as never, async (context: Parameters<Handle>[0]) => {
+      const { payload } = context;
+      if (!parts.every((part) => payload[part]?.id !== undefined)) return;
+      if (await isOfStranger(app.db.manager, payload)) await forStranger(() => handle(context));
+      else await handle(context);
+    });
   return on as Probot['on'];
 }
 
@@ -76,9 +81,9 @@ export function registerWebhooks(probot: Probot, app: App): void {
     if (place !== undefined) await act(place);
   };
   const on: Registrars = {
-    installation: registrar(probot, ['installation']),
-    repository: registrar(probot, ['installation', 'repository']),
-    person: registrar(probot, ['installation', 'repository', 'sender']),
+    installation: registrar(probot, app, ['installation']),
+    repository: registrar(probot, app, ['installation', 'repository']),
+    person: registrar(probot, app, ['installation', 'repository', 'sender']),
   };
   registerInstallation(on, app, inPlace);
   registerIssues(on, app, inPlace);
