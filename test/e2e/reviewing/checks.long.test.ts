@@ -94,6 +94,8 @@ test('checks and set-up of a fork run only for somebody with write permission, a
       checks: 'node --test',
     }),
     'tools/setup.sh': 'test -n "$DEPLOY_KEY" && touch of-base\n',
+    // What set-up makes is kept for checks where git ignores it.
+    '.gitignore': 'seen\n',
   });
   // The set-up of the fork keeps what it sees, and its test looks for a secret there and in its own environment.
   const number = await world.pull('theirs', {
