@@ -8,15 +8,20 @@ import { childrenOf, isNode, type Node, parse, rangeOf } from './syntax.ts';
  * @throws when the file does not parse or has no such function
  */
 export function findMutants(file: string, text: string, functions: string[] = []): Mutant[] {
+  return [...mutantsIn(file, text, functions)];
+}
+
+/** The same, one after the other, because each is parsed with its whole file. */
+export function* mutantsIn(file: string, text: string, functions: string[] = []): Generator<Mutant> {
   const source = Buffer.from(text);
   const roots = functions.length === 0 ? [parse(text, file)] : functionsNamed(functions, parse(text, file), file);
   const at = (node: Node) => textAt(source, rangeOf(node));
-  return roots
+  const proposals = roots
     .flatMap(everyNode)
     .flatMap((node) => rules.flatMap((rule) => rule(node, at)))
-    .sort((a, b) => a.start - b.start || a.end - b.end)
-    .filter((proposal) => parses(applied(source, proposal), file))
-    .map((proposal) => describe(file, source, proposal));
+    .sort((a, b) => a.start - b.start || a.end - b.end);
+  for (const proposal of proposals)
+    if (parses(applied(source, proposal), file)) yield describe(file, source, proposal);
 }
 
 function everyNode(node: Node): Node[] {

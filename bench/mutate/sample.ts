@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { seeded, shuffled } from '../siege/traffic.ts';
 import { keyOf } from './accepted.ts';
 import { type Area, sourcesOf, testsOf } from './areas.ts';
-import { findMutants } from './find-mutants.ts';
+import { findMutants, mutantsIn } from './find-mutants.ts';
 import type { Mutant } from './mutant.ts';
 
 /** An entry of an area with the mutants that will be tried. */
@@ -18,6 +18,17 @@ export function mutantsOf(area: Area, root: string): Mutant[] {
   return sourcesOf(area, root).flatMap(({ file, functions }) =>
     findMutants(file, readFileSync(join(root, file), 'utf8'), functions),
   );
+}
+
+/**
+ * Returns how many sources of an area have a mutant.
+ * @throws when one does not parse or lacks a function that the area names
+ */
+export function countMutable(area: Area, root: string): number {
+  return sourcesOf(area, root).filter(({ file, functions }) => {
+    const { done } = mutantsIn(file, readFileSync(join(root, file), 'utf8'), functions).next();
+    return !done;
+  }).length;
 }
 
 /**

@@ -3,7 +3,7 @@ import { areas, testsOf } from '../../bench/mutate/areas.ts';
 import { findMutants } from '../../bench/mutate/find-mutants.ts';
 import { applied } from '../../bench/mutate/mutant.ts';
 import { scoreOf, summary } from '../../bench/mutate/report.ts';
-import { mutantsOf } from '../../bench/mutate/sample.ts';
+import { countMutable } from '../../bench/mutate/sample.ts';
 
 const root = new URL('../..', import.meta.url).pathname;
 
@@ -120,7 +120,7 @@ test('an area can be a few functions of a file', () => {
 });
 
 test.each(areas)('the area $name has sources with mutants, and tests', (area) => {
-  expect(mutantsOf(area, root).length).toBeGreaterThan(0);
+  expect(countMutable(area, root)).toBeGreaterThan(0);
   expect(testsOf(area, root).length).toBeGreaterThan(0);
 });
 
