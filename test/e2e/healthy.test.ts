@@ -7,6 +7,7 @@ import { type RunningService, startService, until } from '../../demo/real-servic
 import { freePort } from '../../demo/settings.ts';
 import { readConfig } from '../../src/config.ts';
 import { whatIsWrong } from '../../src/host/heartbeat.ts';
+import { sharedCompileCache } from '../../src/host/own-process.ts';
 import { createTestDatabase } from '../support/database.ts';
 import { startPostgresProxy } from '../support/stand-ins/postgres-proxy.ts';
 
@@ -22,7 +23,7 @@ afterAll(async () => {
 
 function check(settings: Record<string, string>): Promise<{ code: number; says: string }> {
   return new Promise((resolve) =>
-    execFile(process.execPath, [healthy], { env: settings }, (error, stdout) =>
+    execFile(process.execPath, [healthy], { env: { ...sharedCompileCache(), ...settings } }, (error, stdout) =>
       resolve({ code: error === null ? 0 : Number(error.code), says: stdout.trim() }),
     ),
   );
