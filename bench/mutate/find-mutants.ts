@@ -20,8 +20,7 @@ export function* mutantsIn(file: string, text: string, functions: string[] = [])
     .flatMap(everyNode)
     .flatMap((node) => rules.flatMap((rule) => rule(node, at)))
     .sort((a, b) => a.start - b.start || a.end - b.end);
-  for (const proposal of proposals)
-    if (parses(applied(source, proposal), file)) yield describe(file, source, proposal);
+  for (const proposal of proposals) if (parses(applied(source, proposal), file)) yield describe(file, source, proposal);
 }
 
 function everyNode(node: Node): Node[] {

@@ -38,7 +38,11 @@ function passes(folder = work): boolean {
   try {
     // Node takes a variable of the test runner for the sign that it is a test of another one. All files in one process,
     // because each process takes longer to start than their tests.
-    execFileSync(process.execPath, ['--test', '--test-isolation=none'], { cwd: folder, env: { PATH: process.env.PATH }, stdio: 'pipe' });
+    execFileSync(process.execPath, ['--test', '--test-isolation=none'], {
+      cwd: folder,
+      env: { PATH: process.env.PATH },
+      stdio: 'pipe',
+    });
     return true;
   } catch {
     return false;
