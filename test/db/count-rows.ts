@@ -10,7 +10,7 @@ interface Step {
   Plans?: Step[];
 }
 
-/** Returns how many rows of each table the statement of a store function reads, those included that it drops. */
+/** Returns how many rows of each table the statements of a store function read, those included that it drops. */
 export async function rowsRead(
   manager: EntityManager,
   ask: (em: EntityManager) => Promise<unknown>,
@@ -27,8 +27,8 @@ export async function rowsRead(
     query: async (text: string, values: unknown[]) => {
       const [row] = await manager.query(`explain (analyze, timing off, format json) ${text}`, values);
       count(row['QUERY PLAN'][0].Plan);
-      // TypeORM returns [rows, count] for an update.
-      return /^\s*(update|with was as)\b/.test(text) ? [[], 0] : [];
+      // TypeORM returns [rows, count] for an update. What follows a read may depend on its rows.
+      return /^\s*(update|with was as)\b/.test(text) ? [[], 0] : manager.query(text, values);
     },
   };
   await ask(explaining as unknown as EntityManager);
