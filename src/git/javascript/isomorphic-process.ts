@@ -1,5 +1,5 @@
 import { type Checkout, type GitEngine, GitFailed } from '../engine.ts';
-import { type ChildSettings, GitChild } from './git-child.ts';
+import { type ChildSettings, GitChild } from './checkout-process.ts';
 
 const methods = [
   ...['fetch', 'fetchCommit', 'checkout', 'remember', 'snapshot', 'treeOf', 'changes', 'readFile', 'readBlobs'],
