@@ -143,16 +143,16 @@ function fairWalk(most: number) {
   /** The probability of each lead, from -`most` to `most`. */
   let chances = new Float64Array(2 * most + 1);
   chances[most] = 1;
+  let next = new Float64Array(chances.length);
+  let tosses = 0;
   let spent = 0;
   return {
     toss: () => {
-      const next = new Float64Array(chances.length);
-      for (const [at, chance] of chances.entries())
-        if (chance > 0) {
-          next[at - 1]! += chance / 2;
-          next[at + 1]! += chance / 2;
-        }
-      chances = next;
+      tosses++;
+      // No lead is larger than the number of tosses.
+      for (let at = most - tosses; at <= most + tosses; at++)
+        next[at] = ((chances[at - 1] ?? 0) + (chances[at + 1] ?? 0)) / 2;
+      [chances, next] = [next, chances];
     },
     /** Returns the least lead that is clear now, if all looks until now may err with this probability in each direction. */
     spend: (allowed: number): number => {
