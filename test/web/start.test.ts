@@ -301,13 +301,8 @@ inBrowser('a viewer is offered nothing that would be refused, and is told who ma
   await viewer.goto(`${world.service.url}/tasks/${id}`);
   await viewer.getByText('Members of the project can retry it.').waitFor();
   expect(await viewer.getByText('Retry.').count()).toBe(0);
-  expect(
-    await viewer
-      .getByRole('banner')
-      .or(viewer.getByRole('main'))
-      .getByRole('button', { name: /responsible/i })
-      .count(),
-  ).toBe(0);
+  const above = viewer.getByRole('banner').or(viewer.getByRole('main'));
+  expect(await above.getByRole('button', { name: /responsible/i }).count()).toBe(0);
 
   // A role is given when it is chosen, not when the keyboard passes it.
   await go(`${base}/members`);
@@ -320,6 +315,8 @@ inBrowser('a viewer is offered nothing that would be refused, and is told who ma
   await choice.filter({ hasText: 'Member' }).click();
   await page.getByText('stranger’s role is now Member').waitFor();
   await page.getByRole('button', { name: 'Role of stranger: Member' }).waitFor();
+  // The next test takes away what this page shows. On a busy machine, a later one would hear of it.
+  await viewer.context().close();
 });
 
 inBrowser('open pages notice that a person has another role, or is no member any more', async () => {
