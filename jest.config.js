@@ -34,6 +34,8 @@ export default {
   slowTestThreshold: 0,
   // A large process takes longer to collect garbage and to start others: a fork of 700 MB takes 45 ms, of 250 MB 18 ms.
   workerIdleMemoryLimit: '400MB',
+  // The kernel takes longer than Jest's 0.5 s to free a large process on a busy machine. One that hangs is still reported.
+  workerGracefulExitTimeout: 15_000,
   // Two validate what the tests sent to GitHub and to model servers; see docs/emulator.md. The last prints processor times.
   reporters: [
     'default',
