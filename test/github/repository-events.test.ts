@@ -196,3 +196,19 @@ test('redelivery of a delivery that always fails is requested ten times', async 
   }
   expect(asked.slice(before).filter((a) => a.startsWith('POST /app/hook/deliveries/'))).toHaveLength(10);
 });
+
+test('a repository that takes over the name of one that GitHub was never asked about gets none of its secrets', async () => {
+  const em = service.app.db.manager;
+  const [{ id: projectId }] = (await service.call('GET', '/projects', { token })).body;
+  const url = (await list())[0]?.url.replace(/[^/]+$/, 'unknown');
+  const { id } = (await service.call('POST', '/repositories', { token, body: { projectId, name: 'unknown', url } }))
+    .body;
+  const secrets = `/projects/${projectId}/environment-secrets`;
+  await service.call('PUT', `${secrets}/TOKEN`, { token, body: { value: 'k'.repeat(30), repositories: [id] } });
+  const belongsTo = async () => (await service.call('GET', secrets, { token })).body[0].repositories;
+  expect(await belongsTo()).toEqual([id]);
+  repositories = [...repositories, repository(9, 'unknown')];
+  await tell(9);
+  expect((await em.query('select github_id::int as number from repositories where id = $1', [id]))[0]?.number).toBe(9);
+  expect(await belongsTo()).toEqual([]);
+});

@@ -10,7 +10,13 @@ import { isRefusedWith } from '../../outgoing/github-errors.ts';
 import { isGranted } from '../../projects/member-store.ts';
 import { insertProject } from '../../projects/operations.ts';
 import type { GitHubUser } from '../../projects/store.ts';
-import { findByUrl, hasRepositories, insertRepository, lockProjectRow } from '../../repositories/store.ts';
+import {
+  findByUrl,
+  forgetSecretsOf,
+  hasRepositories,
+  insertRepository,
+  lockProjectRow,
+} from '../../repositories/store.ts';
 import { cancelIfRunning } from '../../runs/operations.ts';
 import { listenFromNow } from '../delivery-store.ts';
 import { eachApart } from '../each-apart.ts';
@@ -69,6 +75,8 @@ async function connect(em: EntityManager, projectId: string, repository: GitHubR
     (await findByGitHubId(em, projectId, Number(repository.id))) ?? (await findByUrl(em, projectId, url)) ?? undefined;
   const id = known?.id ?? newId('repo');
   if (!known?.isInstalled) await listenFromNow(em, id);
+  // Nobody knows whether it is the one that an admin gave secrets to.
+  if (known?.githubId === null) await forgetSecretsOf(em, known);
   if (known !== undefined) return storeSeen(em, id, seen);
   await insertRepository(em, {
     ...seen,
