@@ -93,7 +93,8 @@ test('bodies in chunks of one byte, each of which would cost far more memory and
   const headers = { 'Transfer-Encoding': 'chunked', 'X-Hub-Signature-256': wrong };
   const ended = Buffer.concat([chunks, Buffer.from('0\r\n\r\n')]);
   const { statuses, grown } = await flood(() => send(headers, ended), 10);
-  expect(new Set(statuses)).toEqual(new Set([400]));
+  // What is left of a body is not read, so the connection may be reset before its answer is.
+  for (const status of statuses) expect([400, 0]).toContain(status);
   expect(grown).toBeLessThan(mostMb);
 });
 
