@@ -103,21 +103,28 @@ interface Job<N extends JobName> extends JobPolicy {
 
 const idIn = (key: string) => `$2::jsonb ->> '${key}'`;
 
-/** SQL: the project, installation or user that a job is about, by its payload $2. */
-const ownerOf = `coalesce(${idIn('account')}, ${idIn('projectId')},
-  (select project_id from tasks where id = ${idIn('taskId')}),
-  (select project_id from repositories where id = ${idIn('repositoryId')}),
-  (select project_id from sprints where id = ${idIn('sprintId')}),
-  (select project_id from automations where id = ${idIn('automationId')}),
-  (select r.project_id from environment_trials t join repositories r on r.id = t.repository_id
-   where t.id = ${idIn('trialId')}), ${idIn('userId')})`;
+/** SQL: the project, installation or user that a job is about, by each field of its payload $2 that says it. The first one counts. */
+const ownerBy = {
+  account: idIn('account'),
+  projectId: idIn('projectId'),
+  taskId: `(select project_id from tasks where id = ${idIn('taskId')})`,
+  repositoryId: `(select project_id from repositories where id = ${idIn('repositoryId')})`,
+  sprintId: `(select project_id from sprints where id = ${idIn('sprintId')})`,
+  automationId: `(select project_id from automations where id = ${idIn('automationId')})`,
+  trialId: `(select r.project_id from environment_trials t join repositories r on r.id = t.repository_id
+    where t.id = ${idIn('trialId')})`,
+  userId: idIn('userId'),
+};
 
 /**
- * SQL: whose job it is, usually a project's, by its payload $2; see `QueueOptions`. The projects that a person created without
- * an installation count as one, as in the budget of a day: otherwise, more projects would be more turns.
+ * Returns the SQL of whose job it is, usually a project's, by its payload $2; see `QueueOptions`. The projects that a person created
+ * without an installation count as one, as in the budget of a day: otherwise, more projects would be more turns.
  */
-export const tenantOf = `(select coalesce(p.created_by, o.owner) from (select ${ownerOf} as owner) o
-  left join projects p on p.id = o.owner)`;
+export function tenantOf(payload: object): string {
+  const owners = Object.entries(ownerBy).flatMap(([field, owner]) => (field in payload ? [owner] : []));
+  return `(select coalesce(p.created_by, o.owner) from (select coalesce(${[...owners, 'null'].join(', ')}) as owner) o
+    left join projects p on p.id = o.owner)`;
+}
 
 export const jobs: { [N in JobName]: Job<N> } = {
   delivery: {

@@ -7,7 +7,16 @@ import { targetOf } from '../host/database-target.ts';
 import { forTenant } from '../threads/tenant.ts';
 import { currentSpan } from '../tracing/traced.ts';
 import type { JobName, JobPolicies, JobPolicy, Jobs, Worker, Workers } from './names.ts';
-import { dueJobs, givenTurns, giveTurns, type NewJob, prepareTurns, type Queries, type TurnOf } from './turns.ts';
+import {
+  dueJobs,
+  givenTurns,
+  giveTurns,
+  type NewJob,
+  prepareTurns,
+  type Queries,
+  type TenantOf,
+  type TurnOf,
+} from './turns.ts';
 
 /** Runs functions at the times of cron expressions until stopped. Skips a function that is still running. */
 export function startSchedule(entries: [string, () => Promise<void>][], onError: (error: unknown) => void) {
@@ -72,8 +81,8 @@ export interface QueueOptions {
   mayMigrate?: boolean;
   /** The class of the pool's clients. It handles `error` events: nobody else does while pg-boss uses a client. */
   Client: typeof pg.Client;
-  /** SQL: whose job it is, by its payload $2 (JSON); null for nobody's. Tenants take turns; see turns.ts. */
-  tenantOf: string;
+  /** Whose job it is. Tenants take turns; see turns.ts. */
+  tenantOf: TenantOf;
   onError: ErrorSink;
   ambient?: () => EntityManager | undefined;
 }

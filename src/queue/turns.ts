@@ -66,6 +66,9 @@ function turnOf(name: string, tenant: string): string {
     (select priority - 1 ${waiting} and group_id = ${tenant} order by priority limit 1)), 0)`;
 }
 
+/** Returns the SQL of whose job it is, by its payload, which the SQL gets as $2 (JSON); null for nobody's. */
+export type TenantOf = (payload: Jobs[JobName]) => string;
+
 export interface NewJob {
   name: JobName;
   data: Jobs[JobName];
@@ -76,10 +79,10 @@ export interface NewJob {
  * Returns the tenant of a new job as its group, and its turn as its priority: workers claim jobs with a higher priority
  * first.
  */
-async function readTurn(db: Queries, { name, data, afterSeconds }: NewJob, tenantOf: string) {
+async function readTurn(db: Queries, { name, data, afterSeconds }: NewJob, tenantOf: TenantOf) {
   const { rows } = await db.executeSql(
     `select tenant, case when $3 then ${noTurn} else ${turnOf('$1', 'tenant')} end as priority
-     from (select coalesce(${tenantOf}, 'none') as tenant) t`,
+     from (select coalesce(${tenantOf(data)}, 'none') as tenant, $2::jsonb as payload) t`,
     [name, JSON.stringify(data), afterSeconds !== undefined],
   );
   const [turn] = rows as [{ tenant: string; priority: number }];
@@ -151,7 +154,7 @@ interface Given {
  * they are committed, and would all get the same turn. So the turns that this process gave count, too, but only until
  * their transactions end: otherwise a tenant that never pauses would wait behind all jobs that it ever sent.
  */
-export function givenTurns(tenantOf: string): TurnOf {
+export function givenTurns(tenantOf: TenantOf): TurnOf {
   const unseen = new Map<JobName, Given[]>();
   return async (db, job, runner) => {
     const before = (unseen.get(job.name) ?? []).filter(isUnseen);

@@ -49,7 +49,8 @@ test.each([
   ['the tables', () => openDatabase(url, [])],
   [
     'the queue',
-    () => openQueue(url, {} as never, { isWorker: false, Client: PooledClient, tenantOf: 'null', onError: () => {} }),
+    () =>
+      openQueue(url, {} as never, { isWorker: false, Client: PooledClient, tenantOf: () => 'null', onError: () => {} }),
   ],
 ])('a server that dies while it greets the client of %s fails the call, not the process', async (_, call) => {
   await expect(call()).rejects.toThrow();
