@@ -35,6 +35,7 @@ export function parseCommands(body: string, marks: Marks): Command[] {
   hide(tree, hidden);
   const lines = linesOf(body);
   for (const line of copiedIn(lines)) hidden.add(line);
+  for (let line = mailIn(lines, hidden); line < lines.length; line++) hidden.add(line);
   return lines.flatMap((text, line) => {
     const found = hidden.has(line) ? undefined : commandOf(text, marks);
     return found === undefined ? [] : [{ ...found, line }];
@@ -49,6 +50,33 @@ function copiedIn(lines: string[]): number[] {
   const discussion = lines.findIndex((line) => /<div\s[^>]*discussions-op-text/i.test(line));
   const comment = lines.findLastIndex((line) => /^[\s_*]*originally posted by\b/i.test(line));
   return lines.flatMap((_, n) => (n <= comment || (discussion >= 0 && n >= discussion) ? [n] : []));
+}
+
+/** The beginning of a mail's header, as programs for mail name the sender. */
+const sender =
+  /^[\s*]*(from|von|de|da|van|från|fra|od|kimden|nadawca|feladó|lähettäjä|mittente|remitente|expéditeur|от|发件人|寄件者|差出人|보낸 사람)\s*:/i;
+const header = /^[\s*]*\p{L}[\p{L} ]{0,20}:/u;
+/** What stands before the text of an earlier mail, or after it. */
+const ofMail = [
+  /\b(notifications@github\.com|@(reply|noreply)\.github\.com)\b/i,
+  /^\s*-{3,} ?[^-]{3,60} ?-{3,}\s*$/,
+  /^_{10,}\s*$/,
+  /(wrote|schrieb|écrit|escribió|ha scritto|escreveu|schreef|skrev|napisał(a|\(a\))?|writes|写道)\s*:\s*$/i,
+  /^[\s—-]*reply to this email directly\b/i,
+  /^you are receiving this because\b/i,
+];
+
+/**
+ * Returns from which line on a comment may be the earlier mail that somebody has answered; the number of lines if it is none. GitHub
+ * marks it as a quote only if it knows the form of the program for mail.
+ */
+function mailIn(lines: string[], hidden: Set<number>): number {
+  const found = lines.findIndex((line, n) => {
+    if (hidden.has(n) || /^\s{0,3}>/.test(line)) return false;
+    const head = line.slice(0, 300);
+    return (sender.test(head) && header.test(lines[n + 1] ?? '')) || ofMail.some((form) => form.test(head));
+  });
+  return found === -1 ? lines.length : found;
 }
 
 const linesOf = (body: string) => body.split(/\r\n|\n|\r/);

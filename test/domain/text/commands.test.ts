@@ -32,6 +32,15 @@ test.each([
   ['@Deckhand[bot], why?', ['ask why?']],
   ['`@deckhand`\n@deckhander why', []],
   ['<pre><code>x</code>\n/agent start\n</pre>', []],
+  // Answers by mail, which GitHub does not mark.
+  ['/agent cancel\n\nFrom: eve <x@y.z>\nSent: Monday\nTo: acme/app\nSubject: Re\n\n/agent start', ['cancel']],
+  ['/agent cancel\n\n**Von:** eve\n**Gesendet:** Montag\n\n/agent start', ['cancel']],
+  ['/agent cancel\n-----Original Message-----\n/agent start', ['cancel']],
+  ['/agent cancel\n________________________________\n/agent start', ['cancel']],
+  ['/agent cancel\nOn Mon, May 1, 2026, eve <notifications@github.com>\nwrote:\n/agent start', ['cancel']],
+  ['/agent cancel\nAm 1. Mai um 10:00 schrieb:\n/agent start', ['cancel']],
+  ['> On Mon, eve wrote:\n> text\n\n/agent start', ['start']],
+  ['From: 10.2\n\nNode: 24\nOS: Linux\n\n/agent start', ['start']],
   // What "Reference in new issue" and "Create issue from discussion" of GitHub make.
   [
     'It fails.\n\n/agent start\n\n_Originally posted by @eve in https://github.com/acme/app/issues/1#issuecomment-1_',
