@@ -79,6 +79,7 @@ const pageSize = 100;
 
 interface Asking {
   ask(method: string, path: string, authorization: string): Promise<{ status: number; text: string }>;
+  rare: { forks: Set<number> };
 }
 
 interface ListedPull {
@@ -95,7 +96,7 @@ interface ListedPull {
  * page before, as GitHub's do, so that nothing is left out when others are closed in between.
  */
 export async function listOpenPulls(
-  { ask }: Asking,
+  { ask, rare }: Asking,
   { authorization, body }: { authorization: string; body: string },
 ): Promise<{ status: number; json: unknown }> {
   const { owner, repo, base, after } = JSON.parse(body).variables as Record<string, string | null>;
@@ -120,6 +121,8 @@ export async function listOpenPulls(
   const nodes = left.slice(0, pageSize).map((pull) => ({
     ...{ number: pull.number, headRefOid: pull.head.sha },
     ...{ baseRefName: pull.base.ref, updatedAt: pull.updated_at },
+    // The emulator knows no forks but those that are played.
+    isCrossRepository: rare.forks.has(pull.number),
   }));
   const end = nodes.at(-1);
   const endCursor = end === undefined ? null : Buffer.from(String(end.number)).toString('base64');

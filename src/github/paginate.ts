@@ -46,6 +46,8 @@ export interface ListedPull {
   /** The branch into which it is to be merged. */
   base: string;
   updatedAt: string;
+  /** Whether it comes from a fork. */
+  isFork: boolean;
 }
 
 const openPulls = `query ($owner: String!, $repo: String!, $base: String, $after: String) {
@@ -53,7 +55,7 @@ const openPulls = `query ($owner: String!, $repo: String!, $base: String, $after
     pullRequests(
       states: OPEN, baseRefName: $base, first: ${pageSize}, after: $after, orderBy: { field: CREATED_AT, direction: DESC }
     ) {
-      nodes { number headRefOid baseRefName updatedAt }
+      nodes { number headRefOid baseRefName updatedAt isCrossRepository }
       pageInfo { hasNextPage endCursor }
     }
   }
@@ -64,7 +66,10 @@ const OpenPulls = z.object({
     pullRequests: z.object({
       nodes: z.array(
         z
-          .object({ number: z.number(), headRefOid: z.string(), baseRefName: z.string(), updatedAt: z.string() })
+          .object({
+            ...{ number: z.number(), headRefOid: z.string(), baseRefName: z.string(), updatedAt: z.string() },
+            isCrossRepository: z.boolean(),
+          })
           .nullable(),
       ),
       pageInfo: z.object({ hasNextPage: z.boolean(), endCursor: z.string().nullable() }),
@@ -88,7 +93,7 @@ export async function listOpenPulls(octokit: Octokit, name: RepoName, base?: str
       if (node !== null)
         found.push({
           ...{ number: node.number, headSha: node.headRefOid },
-          ...{ base: node.baseRefName, updatedAt: node.updatedAt },
+          ...{ base: node.baseRefName, updatedAt: node.updatedAt, isFork: node.isCrossRepository },
         });
     after = pageInfo.endCursor;
     if (!pageInfo.hasNextPage || after === null) break;

@@ -22,7 +22,7 @@ const rangeFields = ['dependencies', 'devDependencies', 'optionalDependencies', 
 export const leadsOut = /(^|\/)\.\.(\/|$)/;
 
 /** The same in a line of a lock file, before a version or an address. */
-export const nameLeadsOut = /^(\? )?[ \t]*["']?@?[^\s"',:@]*\/\.\.[/"':@]|, ["']?@?[^\s"',:@]*\/\.\.[/"':@]/m;
+export const nameLeadsOut = /^(\? )?[ \t]*["']?@?(?:[^\s"',:@]*\/)?\.\.[/"':@]|, ["']?@?(?:[^\s"',:@]*\/)?\.\.[/"':@]/m;
 
 /**
  * Names manifests with unusual new ranges, such as `exec:` of Yarn and those from git, which name code that could run while they

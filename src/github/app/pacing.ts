@@ -168,6 +168,15 @@ export function forStranger<T>(act: () => T): T {
   return strange.run(true, act);
 }
 
+/** Returns whether strangers may still use GitHub's hour for a repository, `owner/name`. */
+export function mayAskForStranger({ githubQuota }: Metrics, installationId: number, repository: string): boolean {
+  const asker = { repository: repository.toLowerCase(), isOfStranger: true };
+  return githubQuota.pauseOf(installationId, asker, 'core') === undefined;
+}
+
+/** Returns whether what is handled now is what a stranger did. */
+export const isForStranger = () => strange.getStore() === true;
+
 /**
  * Keeps the pace that GitHub asks for (docs.github.com, "Best practices for using the REST API"). The writes of an
  * installation are sent one at a time and a second apart, across all workers, and nothing is sent during a

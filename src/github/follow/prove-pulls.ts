@@ -10,7 +10,14 @@ import type { RepositorySettings } from '../../repositories/settings/schema.ts';
 import { settingsOnGitHub } from '../../repositories/settings/settings-on-github.ts';
 import { isBeingPublished } from '../../runs/journal.ts';
 import { storeRulesOfProofs } from '../../runs/proof/proof-store.ts';
-import { askForProof, endProof, findLiveProof, mirrorProof, showHeadAgain } from '../../runs/pull-proofs/ask-proof.ts';
+import {
+  askForProof,
+  endProof,
+  findLiveProof,
+  holdForStranger,
+  mirrorProof,
+  showHeadAgain,
+} from '../../runs/pull-proofs/ask-proof.ts';
 import {
   askAgain,
   followBaseFrom,
@@ -39,11 +46,11 @@ import {
   wasRequired,
 } from '../../runs/pull-proofs/pull-proofs.ts';
 import type { PullRef } from '../../runs/reviewing/store.ts';
-import { urgently } from '../app/pacing.ts';
+import { forStranger, mayAskForStranger, urgently } from '../app/pacing.ts';
 import { type Place, placeOfRepository, readRepository } from '../app/place.ts';
 import { heardUntil } from '../delivery-store.ts';
 import { eachThenFail } from '../each-apart.ts';
-import { listOpenPulls } from '../paginate.ts';
+import { type ListedPull, listOpenPulls } from '../paginate.ts';
 import type { PullOfEvent } from './review-pulls.ts';
 
 /** After these actions, a pull request has a head that nobody has looked at. */
@@ -287,8 +294,32 @@ export async function proveMissed(app: App, place: Place, isOver: () => boolean)
   }
   const numbers = changed.map(({ number }) => number);
   const missed = mayWant(settings) ? await listUnknown(em, repository.id, pulls, numbers) : [];
-  await eachThenFail(new Set([...held, ...missed]), async (number) => {
-    if (!isOver()) await proveIfAllowed(app, place, number, false);
+  const forks = new Map(pulls.filter(({ isFork }) => isFork).map((pull) => [pull.number, pull]));
+  const all = [...new Set([...held, ...missed])];
+  await eachThenFail(
+    all.filter((number) => !forks.has(number)),
+    async (number) => {
+      if (!isOver()) await proveIfAllowed(app, place, number, false);
+    },
+  );
+  await proveForks(
+    app,
+    place,
+    all.flatMap((number) => forks.get(number) ?? []),
+    isOver,
+  );
+}
+
+/** Proves pull requests from forks as far as strangers may use GitHub's hour. Those of members who have forks wait with them. */
+async function proveForks(app: App, place: Place, pulls: ListedPull[], isOver: () => boolean): Promise<void> {
+  const { owner, repo } = place.name;
+  for (const { number, headSha, base } of pulls) {
+    const url = `${app.config.GITHUB_SERVER_URL}/${owner}/${repo}/pull/${number}`;
+    await holdForStranger(app, place.repository, { number, headSha, base, author: null, url });
+  }
+  const isUsedUp = () => !mayAskForStranger(app.metrics, place.installationId, `${owner}/${repo}`);
+  await eachThenFail(pulls, async ({ number }) => {
+    if (!isOver() && !isUsedUp()) await forStranger(() => proveIfAllowed(app, place, number, false));
   });
 }
 

@@ -3,7 +3,7 @@ import type { App } from '../../app.ts';
 import { forgetShownProof } from '../../runs/pull-proofs/pull-proofs.ts';
 import { recheckTask } from '../../tasks/move.ts';
 import { followRepository, observeInstallation, syncInstallation } from '../app/installation.ts';
-import { forStranger } from '../app/pacing.ts';
+import { forStranger, isForStranger } from '../app/pacing.ts';
 import { type Place, placeOfEvent } from '../app/place.ts';
 import { takeButton } from '../commands/check-buttons.ts';
 import { handleCommands } from '../commands/handle-commands.ts';
@@ -27,7 +27,7 @@ import { forgetShownCheck } from '../mirror/mirror-store.ts';
 import { takeTicks } from '../planning/advance-plan.ts';
 import { planMarker } from '../planning/plan-comment.ts';
 import { findPullsByGitHub } from '../store.ts';
-import { isOfStranger } from './of-stranger.ts';
+import { holdHead, isOfStranger } from './of-stranger.ts';
 
 type Named = { installation?: { id: number } | undefined; repository?: { id: number; full_name: string } | undefined };
 
@@ -89,6 +89,7 @@ export function registerWebhooks(probot: Probot, app: App): void {
   registerIssues(on, app, inPlace);
   registerLinks(on, app, inPlace);
   registerPulls(on, app, inPlace);
+  registerProofs(on, app, inPlace);
   registerAutomations(on, app, inPlace);
   on.repository(['check_suite.completed', 'check_run.completed'], ({ payload }) => {
     const sha = 'check_suite' in payload ? payload.check_suite.head_sha : payload.check_run.head_sha;
@@ -264,6 +265,16 @@ function registerLinks(on: Registrars, app: App, inPlace: InPlace): void {
   );
 }
 
+/** Registers what a repository may want of all pull requests: proofs. */
+function registerProofs(on: Registrars, app: App, inPlace: InPlace): void {
+  on.repository('pull_request', async ({ payload }) => {
+    const isRetargeted = payload.action === 'edited' && payload.changes?.base !== undefined;
+    const change = { action: payload.action, isRetargeted };
+    if (isForStranger()) await holdHead(app, payload);
+    return inPlace(payload, (place) => proveUnasked(app, place, change, payload.pull_request));
+  });
+}
+
 function registerPulls(on: Registrars, app: App, inPlace: InPlace): void {
   // Several projects may have connected the same repository.
   const pullsOf = (payload: { repository: { id: number }; pull_request: { number: number } }) =>
@@ -287,11 +298,6 @@ function registerPulls(on: Registrars, app: App, inPlace: InPlace): void {
       await reviewUnasked(app, place, payload.action, payload.pull_request);
     }),
   );
-  on.repository('pull_request', ({ payload }) => {
-    const isRetargeted = payload.action === 'edited' && payload.changes?.base !== undefined;
-    const change = { action: payload.action, isRetargeted };
-    return inPlace(payload, (place) => proveUnasked(app, place, change, payload.pull_request));
-  });
   on.repository('pull_request', ({ payload }) =>
     inPlace(payload, (place) => foreignPullChanged(app, place, payload.action, payload.pull_request)),
   );

@@ -1,41 +1,42 @@
 import type { EntityManager } from 'typeorm';
 import { z } from 'zod';
+import type { App } from '../../app.ts';
+import { holdForStranger } from '../../runs/pull-proofs/ask-proof.ts';
+import { findInstalledRepository } from '../store.ts';
 
 const Id = z.object({ id: z.number() });
-const Text = z.object({ author_association: z.string(), user: Id });
-const Pull = Text.extend({
-  number: z.number(),
-  head: z.object({ repo: Id.nullish() }),
-  base: z.object({ repo: Id }),
-});
 const Payload = z.object({
-  action: z.string().optional(),
+  action: z.string(),
   sender: Id,
   repository: Id,
-  comment: Text.optional(),
-  review: Text.optional(),
-  issue: Text.optional(),
-  pull_request: Pull.optional(),
+  pull_request: z.object({
+    number: z.number(),
+    author_association: z.string(),
+    user: Id,
+    head: z.object({ repo: Id.nullish() }),
+    base: z.object({ repo: Id }),
+  }),
 });
 
-/** Who may push, or belongs to the owner (docs.github.com, "CommentAuthorAssociation"). Owners are shown as others if they wish. */
+/**
+ * Who may push, or belongs to the owner (docs.github.com, "CommentAuthorAssociation"). Members who hide that are shown as others, so
+ * this counts only for pull requests from forks, which cost the most and are the easiest to repeat.
+ */
 const insiders = new Set(['OWNER', 'MEMBER', 'COLLABORATOR']);
 /** After these, what was proved of a pull request may no longer be right. */
 const changing = new Set(['edited', 'reopened']);
 
 /**
- * Returns whether an event is about what somebody wrote or pushed to a fork who has nothing to do with the repository, as far as GitHub
- * and its projects say. It decides only how much of GitHub's hour may be used for it, not what anybody may do.
+ * Returns whether an event is about what somebody did to their pull request from a fork who has nothing to do with the repository, as
+ * far as GitHub and its projects say. It decides only how much of GitHub's hour may be used for it, not what anybody may do.
  */
 export async function isOfStranger(em: EntityManager, payload: unknown): Promise<boolean> {
   const read = Payload.safeParse(payload).data;
   if (read === undefined) return false;
-  const { action = '', sender, repository, comment, review, issue, pull_request: pull } = read;
-  const text = comment ?? review ?? issue ?? pull;
-  if (text === undefined || text.user.id !== sender.id || insiders.has(text.author_association)) return false;
-  if (text === pull && pull.head.repo?.id === pull.base.repo.id) return false;
-  if (await isMember(em, sender.id, repository.id)) return false;
-  return text !== pull || !changing.has(action) || !(await isJudged(em, repository.id, pull.number));
+  const { action, sender, repository, pull_request: pull } = read;
+  if (pull.user.id !== sender.id || insiders.has(pull.author_association)) return false;
+  if (pull.head.repo?.id === pull.base.repo.id || (await isMember(em, sender.id, repository.id))) return false;
+  return !changing.has(action) || !(await isJudged(em, repository.id, pull.number));
 }
 
 async function isMember(em: EntityManager, githubId: number, repositoryId: number): Promise<boolean> {
@@ -55,4 +56,26 @@ async function isJudged(em: EntityManager, repositoryId: number, number: number)
     [repositoryId, number],
   );
   return rows.length > 0;
+}
+
+/** What GitHub sends with an event about a pull request. */
+interface PullEvent {
+  installation?: { id: number } | undefined;
+  repository: { id: number };
+  pull_request: {
+    number: number;
+    state: string;
+    html_url: string;
+    user: { login: string } | null;
+    head: { sha: string };
+    base: { ref: string };
+  };
+}
+
+/** Does what must not wait for GitHub's next hour when a stranger's open pull request gets a head; see `holdForStranger`. */
+export async function holdHead(app: App, { installation, repository, pull_request: pull }: PullEvent): Promise<void> {
+  const row = installation && (await findInstalledRepository(app.db.manager, installation.id, repository.id));
+  if (row === undefined || pull.state !== 'open') return;
+  const { number, html_url: url, user, head, base } = pull;
+  await holdForStranger(app, row, { number, headSha: head.sha, base: base.ref, author: user?.login ?? null, url });
 }

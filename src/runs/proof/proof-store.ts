@@ -133,11 +133,19 @@ export interface ProvedHead {
   proof: Judged | null;
 }
 
-/** Stores what the settings of a repository say about proofs. Returns whether they said something else before. */
-export async function storeRulesOfProofs(em: EntityManager, repositoryId: string, rules: string): Promise<boolean> {
+/**
+ * Stores what the settings of a repository say about proofs. Returns whether they said something else before; then what counted for the
+ * check runs of its heads may count no longer. With `isFirst`, it is stored only where nothing is known.
+ */
+export async function storeRulesOfProofs(
+  em: EntityManager,
+  repositoryId: string,
+  rules: string,
+  isFirst = false,
+): Promise<boolean> {
   const [, count]: [unknown, number] = await em.query(
-    'update repositories set proof_rules = $2 where id = $1 and proof_rules is distinct from $2',
-    [repositoryId, rules],
+    `update repositories set proof_rules = $2 where id = $1 and proof_rules is distinct from $2 and (proof_rules is null or not $3)`,
+    [repositoryId, rules, isFirst],
   );
   return count > 0;
 }

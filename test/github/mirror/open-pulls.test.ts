@@ -38,7 +38,13 @@ test('a pull request that is closed while pages are read pushes no other one off
     ),
   );
   expect([found.length, pages]).toEqual([150, 2]);
-  expect(found.at(-1)).toEqual({ number: 1, headSha: 'head 1', base: 'main', updatedAt: '2020-01-01T00:00:00Z' });
+  expect(found.at(-1)).toEqual({
+    number: 1,
+    headSha: 'head 1',
+    base: 'main',
+    updatedAt: '2020-01-01T00:00:00Z',
+    isFork: false,
+  });
 });
 
 test('only those into one branch are listed', async () => {

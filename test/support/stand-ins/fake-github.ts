@@ -65,8 +65,8 @@ export const unmerged = {
 interface Listed {
   number: number;
   state?: string;
-  head: { sha: string };
-  base: { ref: string };
+  head: { sha: string; repo?: { id: number } };
+  base: { ref: string; repo?: { id: number } };
   updated_at?: string;
 }
 
@@ -78,8 +78,9 @@ export function listedPulls(pulls: Listed[], body: string): object | undefined {
   const left = pulls
     .filter((pull) => (after == null || pull.number < Number(after)) && (base == null || pull.base.ref === base))
     .toSorted((a, b) => b.number - a.number);
-  const nodes = left.slice(0, 100).map(({ number, head, base: { ref }, updated_at = '2020-01-01T00:00:00Z' }) => ({
-    ...{ number, headRefOid: head.sha, baseRefName: ref, updatedAt: updated_at },
+  const nodes = left.slice(0, 100).map(({ number, head, base: to, updated_at = '2020-01-01T00:00:00Z' }) => ({
+    ...{ number, headRefOid: head.sha, baseRefName: to.ref, updatedAt: updated_at },
+    isCrossRepository: head.repo?.id !== to.repo?.id,
   }));
   const pageInfo = { hasNextPage: left.length > 100, endCursor: nodes.at(-1)?.number.toString() ?? null };
   return { data: { repository: { pullRequests: { nodes, pageInfo } } } };

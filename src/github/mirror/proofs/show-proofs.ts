@@ -13,7 +13,7 @@ import {
   type ShownProof,
 } from '../../../runs/pull-proofs/pull-proofs.ts';
 import { findTask } from '../../../tasks/store.ts';
-import { urgently } from '../../app/pacing.ts';
+import { forStranger, urgently } from '../../app/pacing.ts';
 import { type Place, placeOfRepository } from '../../app/place.ts';
 import { eachThenFail } from '../../each-apart.ts';
 import type { WantedCheck } from '../mirror.ts';
@@ -77,9 +77,15 @@ interface Wishing {
  * pull requests of a commit, whatever their base branches are, so a head has only one.
  */
 async function showHead(look: Look, head: Head): Promise<void> {
+  const proofs = await listProofsOfHead(look.app.db.manager, head);
+  const isOfStrangers = proofs.every(({ isForeign, status }) => isForeign && status === null);
+  const show = () => showStrictest(look, head, proofs);
+  await (isOfStrangers ? forStranger(show) : show());
+}
+
+async function showStrictest(look: Look, head: Head, proofs: ShownProof[]): Promise<void> {
   const { app, place } = look;
   const em = app.db.manager;
-  const proofs = await listProofsOfHead(em, head);
   const [first] = proofs;
   if (first === undefined) return;
   const shown = proofs.reduce((newest, each) => ((each.checkRunId ?? 0) > (newest.checkRunId ?? 0) ? each : newest));
