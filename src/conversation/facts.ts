@@ -62,7 +62,9 @@ export function factsIn(messages: Message[]): Facts {
   };
 }
 
-/** Writes down the facts of a conversation from those of its parts. Of the first `unread` turns nothing is known. */
+/**
+ * Writes down the facts of a conversation from those of its parts, as Markdown. Of the first `unread` turns nothing is known.
+ */
 export function tellFacts(parts: Facts[], unread = 0): string {
   const turns = parts.reduce((sum, part) => sum + part.turns, unread);
   const changed = new Set(parts.flatMap((part) => part.changed));
@@ -80,7 +82,7 @@ export function tellFacts(parts: Facts[], unread = 0): string {
     lastWords === undefined ? '' : `The model's last words: ${lastWords.slice(0, 500)}`,
   ]
     .filter((text) => text !== '')
-    .join('\n');
+    .join('\n\n');
 }
 
 /** Returns the paths of the files that the model read or changed with file tools, or tried to. */

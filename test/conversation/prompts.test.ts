@@ -142,6 +142,6 @@ test('the facts of a conversation: files by what was done with them, commands wi
       'Files read:\n- src/a.ts\n- src/e.ts',
       'Commands:\n- make → exit code 0\n- npm test → exit code 1',
       "The model's last words: Nearly there.",
-    ].join('\n'),
+    ].join('\n\n'),
   );
 });

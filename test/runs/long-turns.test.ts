@@ -91,7 +91,7 @@ test('the handoff of a cancelled run tells of the last turns that fit', async ()
   expect((await call('POST', `/tasks/${task}/cancel`)).status).toBe(200);
   const [{ summary }] = (await call('GET', `/tasks/${task}/handoffs`)).body.handoffs;
   expect(summary).toMatch(
-    /^The run was cancelled\.\n\n30 turns of the model\.\nThe first 21 of them are not described here/,
+    /^The run was cancelled\.\n\n30 turns of the model\.\n\nThe first 21 of them are not described here/,
   );
   expect(summary).toContain('Files changed:\n- a');
 });

@@ -195,7 +195,7 @@ test('cancel ends a waiting run, and its handoff says what it did', async () => 
   expect([waitedSeconds >= 90, waitingSince]).toEqual([true, null]);
   const { handoffs } = (await call('GET', `/tasks/${run.taskId}/handoffs`)).body;
   expect(handoffs).toHaveLength(1);
-  expect(handoffs[0].summary).toMatch(/^The run was cancelled\.\n\n1 turn of the model\.\nFiles changed:\n- a\.txt/);
+  expect(handoffs[0].summary).toMatch(/^The run was cancelled\.\n\n1 turn of the model\.\n\nFiles changed:\n- a\.txt/);
   await due();
   await resumeDueRuns(service.app);
   expect(await statusOf(run)).toBe('cancelled');
