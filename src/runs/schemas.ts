@@ -23,6 +23,7 @@ export const Run = z
       description: 'since when it has been waiting; null while it is not waiting',
     }),
     waitedSeconds: z.int().meta({ description: 'how long it waited before, which its duration does not include' }),
+    pausing: z.boolean().meta({ description: 'whether it pauses after the current turn of its agent' }),
     failure: Failure.nullable(),
     steps: z.int(),
     inputTokens: z.int(),
@@ -35,9 +36,14 @@ export const Run = z
   .meta({ id: 'Run' });
 
 /** Returns a run as the API shows it. */
-export function showRun<R extends Pick<RunRow, 'continuesRunId' | 'rewoundTurn'>>(run: R) {
-  const { continuesRunId: runId, rewoundTurn: turn } = run;
-  return { ...run, rewoundFrom: runId === null || turn === null ? null : { runId, turn } };
+export function showRun<R extends Pick<RunRow, 'continuesRunId' | 'rewoundTurn' | 'pauseText' | 'status'>>(run: R) {
+  const { continuesRunId: runId, rewoundTurn: turn, pauseText, status } = run;
+  return {
+    ...run,
+    // One that was interrupted is queued, and another request pauses it at once.
+    pausing: pauseText !== null && status === 'running',
+    rewoundFrom: runId === null || turn === null ? null : { runId, turn },
+  };
 }
 
 export const Proof = z

@@ -23,7 +23,8 @@ export const runColumns = `r.id, r.task_id as "taskId", r.project_id as "project
   r.fence, r.lease_until as "leaseUntil",
   r.heartbeat_at as "heartbeatAt", r.created_at as "createdAt", r.started_at as "startedAt",
   r.finished_at as "finishedAt", r.waiting_since as "waitingSince", r.waited_seconds as "waitedSeconds",
-  r.continues_run_id as "continuesRunId", r.rewound_turn as "rewoundTurn", r.changed_nothing as "changedNothing"`;
+  r.continues_run_id as "continuesRunId", r.rewound_turn as "rewoundTurn", r.changed_nothing as "changedNothing",
+  r.pause_text as "pauseText"`;
 
 export async function insertRun(
   em: EntityManager,

@@ -912,6 +912,8 @@ export type Run = {
     waitingSince: string | null;
     /** how long it waited before, which its duration does not include */
     waitedSeconds: number;
+    /** whether it pauses after the current turn of its agent */
+    pausing: boolean;
     failure: Failure | null;
     steps: number;
     inputTokens: number;

@@ -84,20 +84,31 @@ test('a pause of a run that was just resumed counts both waits', async () => {
   expect(again.waitedSeconds).toBeGreaterThanOrEqual(7200);
 });
 
+/** What the API says of a run, singly and in the list of its task. */
+async function pausing({ id, taskId }: RunRow): Promise<boolean[]> {
+  const [listed] = (await call('GET', `/tasks/${taskId}/runs`)).body;
+  return [(await call('GET', `/runs/${id}`)).body.pausing, listed.pausing];
+}
+
 test('a running run pauses before its next turn, and frees its worker', async () => {
   const run = await running();
   const asked = await call('POST', `/tasks/${run.taskId}/pause`);
   expect([asked.status, asked.body.attention]).toEqual([200, null]);
   expect((await call('POST', `/tasks/${run.taskId}/pause`)).status).toBe(200);
+  expect(await pausing(run)).toEqual([true, true]);
   await expect(openMessageInbox(app(), run, journalOf(run)).readUnread()).rejects.toThrow(Parked);
   expect(await taskOf(run.taskId)).toMatchObject({ attention: { reason: 'paused', text: 'Paused by octocat.' } });
   expect(await rowOf(run.id)).toMatchObject({ status: 'waiting', leaseUntil: null, pauseText: null });
+  expect(await pausing(run)).toEqual([false, false]);
   expect((await logOf(run.id)).map((e) => e.text)).toEqual(['octocat paused the run', 'waiting: Paused by octocat.']);
 });
 
-test('a pause that has not begun can be withdrawn', async () => {
+test('a pause that has not begun is told to all who watch, and can be withdrawn', async () => {
   const run = await running();
+  const events = () => em().query('select id from project_events where object_id = $1', [run.id]);
+  const before = await events();
   await call('POST', `/tasks/${run.taskId}/pause`);
+  expect(await events()).toHaveLength(before.length + 1);
   expect((await call('POST', `/tasks/${run.taskId}/resume`)).status).toBe(200);
   expect(await openMessageInbox(app(), run, journalOf(run)).readUnread()).toEqual([]);
   expect((await call('POST', `/tasks/${run.taskId}/resume`)).status).toBe(409);

@@ -38,9 +38,12 @@ export async function endWaiting(em: EntityManager, runId: string): Promise<void
   await em.query(`update runs set status = 'queued', resume_at = null where id = $1 and status = 'waiting'`, [runId]);
 }
 
-/** Asks a running run to pause before its next turn; null withdraws that. */
+/**
+ * Asks a running run to pause before its next turn; null withdraws that. The statement names `steps`, so that the trigger for
+ * event streams tells the pages of other people.
+ */
 export async function setPause(em: EntityManager, runId: string, text: string | null): Promise<void> {
-  await em.query('update runs set pause_text = $2 where id = $1', [runId, text && storableText(text)]);
+  await em.query('update runs set pause_text = $2, steps = steps where id = $1', [runId, text && storableText(text)]);
 }
 
 /** Returns why a run was asked to pause before its next turn; undefined when it was not. */
