@@ -195,6 +195,11 @@ inBrowser(
     expect(await page.getByLabel('Message the agent').inputValue()).toBe('');
     await page.getByRole('button', { name: 'Pause run' }).click();
     await page.getByText("The run pauses after its agent's current turn").waitFor();
+    // The button keeps the focus, and says so to whoever opens the page later.
+    const pausing = page.getByRole('button', { name: 'Pausing after this turn' });
+    await pausing.and(page.locator(':focus')).waitFor();
+    await page.reload();
+    await pausing.waitFor();
     await page.getByRole('button', { name: 'Cancel run' }).click();
     await page.getByRole('alertdialog').getByRole('button', { name: 'Cancel run' }).click();
     await page.getByText('Run ended', { exact: true }).waitFor();

@@ -14,6 +14,7 @@ import { StartedAgo, TimeAgo, useNow } from '../display/times.tsx';
 import { usePageTitle } from '../frame/page-header.tsx';
 import * as queries from '../live/queries.ts';
 import { MessageForm } from '../tasks/actions/message-form.tsx';
+import { PauseButton } from '../tasks/actions/pause-button.tsx';
 import { actionNames } from '../tasks/actions/task-actions.ts';
 import { useRunControls } from '../tasks/actions/use-steering.ts';
 import { Remedy } from '../tasks/failure-notice.tsx';
@@ -73,7 +74,7 @@ function RunView({ task, run }: { task: Task; run: Run }) {
       <Receipts run={run} />
       <LogView task={task} run={run} />
       <May>
-        <Steering task={task} isLive={isLive} />
+        <Steering task={task} isLive={isLive} isPausing={run.pausing} />
       </May>
     </div>
   );
@@ -147,8 +148,9 @@ function tokensOf({ inputTokens, cachedInputTokens, outputTokens }: Run): string
 }
 
 /** Lets people write to the agent of an unfinished run, and pause or cancel the run. It stays in view below the log. */
-const Steering = memo(function Steering({ task, isLive }: { task: Task; isLive: boolean }) {
-  const { say, pause, isPausing, pauseName, isPending } = useRunControls(task);
+const Steering = memo(function Steering(props: { task: Task; isLive: boolean; isPausing: boolean }) {
+  const { task, isLive, isPausing } = props;
+  const { say, pause, isPending } = useRunControls(task);
   const { select, isPending: isStopping, dialog } = useConfirmedAction();
   const isBusy = isPending || isStopping;
   return (
@@ -162,11 +164,7 @@ const Steering = memo(function Steering({ task, isLive }: { task: Task; isLive: 
       />
       {isLive && (
         <div className="row wrap-row">
-          {task.attention === null && (
-            <Button disabled={isBusy || isPausing} onClick={pause}>
-              {pauseName}
-            </Button>
-          )}
+          {task.attention === null && <PauseButton isPausing={isPausing} isBusy={isBusy} onPause={pause} />}
           <Button variant="danger" disabled={isBusy} onClick={() => void select(task, 'cancel')}>
             {actionNames.cancel}
           </Button>

@@ -1,4 +1,3 @@
-import { Button } from '@primer/react';
 import { useQuery } from '@tanstack/react-query';
 import { Suspense } from 'react';
 import { Link, useParams, useSearchParams } from 'react-router';
@@ -15,6 +14,7 @@ import { Tabs } from '../frame/tabs.tsx';
 import { lazyPart } from '../live/load-part.ts';
 import * as queries from '../live/queries.ts';
 import { MessageForm } from './actions/message-form.tsx';
+import { PauseButton } from './actions/pause-button.tsx';
 import { isMergeable } from './actions/task-actions.ts';
 import { useRunControls } from './actions/use-steering.ts';
 import { FailureNotice } from './failure-notice.tsx';
@@ -106,7 +106,7 @@ function CurrentRun({ task }: { task: Task }) {
   const { data: [run] = [] } = useQuery({ ...queries.runs(task.id), enabled: isLive });
   const { data: sessions = [] } = useQuery({ ...queries.sessions(task.projectId), enabled: isLive });
   const session = sessions.find(({ id }) => id === run?.id);
-  const { say, pause, isPausing, pauseName, isPending } = useRunControls(task);
+  const { say, pause, isPending } = useRunControls(task);
   return (
     <section className={isLive ? 'box stack tight page-part' : ''} aria-label="Current run">
       {isLive && run !== undefined && (
@@ -130,9 +130,7 @@ function CurrentRun({ task }: { task: Task }) {
             </p>
             <May>
               {task.attention === null && (
-                <Button size="small" disabled={isPending || isPausing} onClick={pause}>
-                  {pauseName}
-                </Button>
+                <PauseButton isPausing={run.pausing} size="small" isBusy={isPending} onPause={pause} />
               )}
             </May>
           </div>

@@ -1,5 +1,4 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
-import { useEffect, useState } from 'react';
 import * as api from '../../api.ts';
 import { notify, notifyError } from '../../frame/notices.tsx';
 import { putTask } from '../../live/put-task.ts';
@@ -39,19 +38,13 @@ function readText({ attention }: Pick<api.Task, 'attention'>): string {
 
 /**
  * Returns what people can do while a run of a task is not finished: write to its agent, and pause the run. A run that is to pause goes on
- * until the turn of its agent is over. `isPausing` is true until then.
+ * until the turn of its agent is over.
  */
 export function useRunControls(task: api.Task) {
+  const client = useQueryClient();
   const { mutate, mutateAsync, isPending } = useSteering(task);
-  const [isPausing, setPausing] = useState(false);
-  const isWorking = task.status === 'in_progress' && task.attention === null;
-  useEffect(() => {
-    if (!isWorking) setPausing(false);
-  }, [isWorking]);
   return {
     isPending,
-    isPausing,
-    pauseName: isPausing ? 'Pausing after this turn' : 'Pause run',
     /** Rejects when the service refuses, after telling the person why. */
     say: (text: string) =>
       mutateAsync(async (id) => {
@@ -63,10 +56,9 @@ export function useRunControls(task: api.Task) {
     pause: () =>
       mutate(async (id) => {
         const paused = await api.pauseTask(id);
-        if (paused.attention === null) {
-          setPausing(true);
-          notify("The run pauses after its agent's current turn", 'success');
-        }
+        if (paused.attention === null) notify("The run pauses after its agent's current turn", 'success');
+        // Until the run says that it pauses, its button must not offer to pause it again.
+        await Promise.all([['runs', id], ['run']].map((queryKey) => client.invalidateQueries({ queryKey })));
         return paused;
       }),
   };
