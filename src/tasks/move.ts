@@ -6,7 +6,7 @@ import type { Failure } from '../domain/run.ts';
 import { type TaskEvent, type TaskFacts, type TaskStatus, taskMachine } from '../domain/task.ts';
 import { normalUrl } from '../git/remote-url.ts';
 import { hasActiveSprint, lockFacts, swapStatus } from './store.ts';
-import { discountSettledPulls, dropWaitingRevisions } from './work-store.ts';
+import { discountSettledPulls, dropRefusals, dropWaitingRevisions } from './work-store.ts';
 
 interface Move {
   failure?: Failure;
@@ -95,6 +95,7 @@ async function swap(
   await app.audit.noteEvent(em, { taskId, projectId, event, changes: { status: [from, to], ...why, ...asked } });
   if (from === 'done' || from === 'waiting_on_subtasks') await discountSettledPulls(em, taskId);
   if (to === 'done') await dropWaitingRevisions(em, taskId);
+  if (to !== from) await dropRefusals(em, taskId);
   app.db.afterCommit(() => app.log.info({ taskId, event, from, to }, 'task moved'), em);
   await queueMirror(app, em, taskId);
   await advanceSprints(app, em, projectId);

@@ -119,6 +119,14 @@ export async function discountSettledPulls(em: EntityManager, taskId: string): P
   ]);
 }
 
+/**
+ * Removes refusals of commands, labels and buttons from what the comments of a task say. Called when its status changes: a
+ * refusal is about what the task was before. Other notices stay.
+ */
+export async function dropRefusals(em: EntityManager, taskId: string): Promise<void> {
+  await em.query(`update mirrored set notice = '' where task_id = $1 and notice like '😕 % was refused: %'`, [taskId]);
+}
+
 /** Returns the handoffs of a task, oldest first. */
 export async function listHandoffs(em: EntityManager, taskId: string): Promise<HandoffRow[]> {
   return em.find(Handoffs, { where: { taskId }, order: { createdAt: 'ASC', id: 'ASC' } });

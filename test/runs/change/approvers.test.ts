@@ -33,14 +33,19 @@ test.each([
   expect((await approve('bob')).status).toBe(200);
 });
 
-test('a command is refused with the same words', async () => {
-  const { id, em } = await waiting('plan', { approve: 'others' });
+test('a command is refused with the same words, until the status of the task changes', async () => {
+  const { id, em, call } = await waiting('plan', { approve: 'others' });
   const [{ repositoryId }] = await em.query('select repository_id as "repositoryId" from tasks where id = $1', [id]);
   await em.query('delete from handled_commands');
   await em.query('update tasks set issue_repository_id = $2, issue_number = 8 where id = $1', [id, repositoryId]);
   await acme.say(400, 'ada', '/agent approve', 8);
-  const [row] = await em.query('select notice from mirrored where task_id = $1', [id]);
-  expect(row.notice).toContain('was refused: You started this task, and .deckhand.yml says');
+  const notice = async () => (await em.query('select notice from mirrored where task_id = $1', [id]))[0].notice;
+  expect(await notice()).toContain('was refused: You started this task, and .deckhand.yml says');
+  await call('ada', 'POST', `/tasks/${id}/cancel`);
+  expect(await notice()).toBe('');
+  await em.query(`update mirrored set notice = 'Checks failed too often.' where task_id = $1`, [id]);
+  await call('ada', 'POST', `/tasks/${id}/start`);
+  expect(await notice()).toBe('Checks failed too often.');
 });
 
 test('without the setting, everybody may approve', async () => {
