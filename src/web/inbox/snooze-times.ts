@@ -39,5 +39,6 @@ export function timeOn(field: string, now: Date): Date | undefined {
 
 /** Says when an entry comes back. */
 export function snoozeText(until: Date): string {
-  return until.toLocaleString(undefined, { weekday: 'long', month: 'short', day: 'numeric', hour: 'numeric' });
+  const day = { weekday: 'long', month: 'short', day: 'numeric' } as const;
+  return until.toLocaleString(undefined, { ...day, hour: 'numeric', minute: '2-digit' });
 }

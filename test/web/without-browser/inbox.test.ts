@@ -1,7 +1,7 @@
 import type { InboxEntry, OpenIssue, Task } from '../../../src/web/api.ts';
 import { notificationsFor } from '../../../src/web/inbox/notifications.ts';
 import { departedEntries, heldBack, keyOf, newEntries, outcomeOf } from '../../../src/web/inbox/outcome.ts';
-import { choosableDays, timeOn, usualTimes } from '../../../src/web/inbox/snooze-times.ts';
+import { choosableDays, snoozeText, timeOn, usualTimes } from '../../../src/web/inbox/snooze-times.ts';
 import { isComplete, stepsOf } from '../../../src/web/onboarding/steps.ts';
 import {
   accessText,
@@ -72,6 +72,7 @@ test('a snooze ends at nine in the morning: tomorrow, on another next Monday, or
     { name: 'Next week', until: local(2026, 0, 12, 9) },
   ]);
   expect(usualTimes(local(2026, 11, 31))[1]?.until).toEqual(local(2027, 0, 4, 9));
+  expect(snoozeText(local(2026, 10, 30, 9))).toMatch(/\b0?9:00\b/);
   expect(choosableDays(monday)).toEqual({ min: '2026-01-06', max: '2026-04-04' });
   expect(timeOn('2026-02-28', monday)).toEqual(local(2026, 1, 28, 9));
   for (const wrong of ['', '2026-01-05', '2026-04-05', '2026-02-30', 'tomorrow'])
