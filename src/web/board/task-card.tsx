@@ -22,7 +22,7 @@ import { Doing } from '../display/activity.tsx';
 import { ageText, clockText, elapsedOf, formatCost } from '../display/formats.ts';
 import { exactTime, shortId, waitNames } from '../display/names.ts';
 import { FailureLabel, PersonMark, PriorityLabel } from '../display/status-labels.tsx';
-import { useNow } from '../display/times.tsx';
+import { useNow, useTimeText } from '../display/times.tsx';
 import { May, useMay } from '../forms/may.tsx';
 import { lazyPart } from '../live/load-part.ts';
 import { useDraggable } from './drag-and-drop.ts';
@@ -164,10 +164,10 @@ function Checks({ checks }: { checks: Card['checks'] }) {
 
 /** Shows how old a task is, with the exact time on hover. */
 function Age({ at }: { at: string }) {
-  const now = useNow(60_000);
+  const age = useTimeText((now) => ageText(now - Date.parse(at)));
   return (
     <time className="card-age" dateTime={at} title={`Created ${exactTime(at)}`}>
-      {ageText(now - Date.parse(at))}
+      {age}
     </time>
   );
 }

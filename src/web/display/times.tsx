@@ -25,9 +25,16 @@ function subscribe(listener: () => void): () => void {
   };
 }
 
+const newestNow = () => (listeners.size === 0 ? Date.now() : now);
+
 /** Returns the current time in ms, rounded down to a step. The component is rendered again only when a step has passed. */
 export function useNow(stepMs: number): number {
-  return useSyncExternalStore(subscribe, () => Math.floor((listeners.size === 0 ? Date.now() : now) / stepMs) * stepMs);
+  return useSyncExternalStore(subscribe, () => Math.floor(newestNow() / stepMs) * stepMs);
+}
+
+/** Returns a text about the current time. The component is rendered again only when the text has changed. */
+export function useTimeText(textAt: (now: number) => string): string {
+  return useSyncExternalStore(subscribe, () => textAt(newestNow()));
 }
 
 const justNowMs = 60_000;
