@@ -35,7 +35,7 @@ function FilteredLog(props: {
   onSearch(text: string): void;
 }) {
   const { task, run, filter, searchText, onSearch } = props;
-  const { timeline, version, state, problem, retry } = useRunLog(run);
+  const { timeline, version, state, refusal, problem, retry } = useRunLog(run);
   const [rewindTo, setRewindTo] = useState<number>();
   const mayAct = useMay('member');
   // Searching a long log may take longer than a keystroke.
@@ -71,7 +71,7 @@ function FilteredLog(props: {
         )}
         <ActivityLine
           activity={activityOf(run, task.attention, timeline)}
-          lostText={state === 'lost' ? 'Connection lost. Reconnecting…' : undefined}
+          lostText={state === 'lost' ? lostText(refusal) : undefined}
         />
       </div>
       <PlanSteps steps={timeline.plan()} isLive={isLive} />
@@ -81,6 +81,9 @@ function FilteredLog(props: {
     </div>
   );
 }
+
+const lostText = (refusal: string | undefined) =>
+  refusal === undefined ? 'Connection lost. Reconnecting…' : `No live updates: ${refusal}`;
 
 function emptyText(seen: { isLive: boolean; isFiltered: boolean; state: 'live' | 'ended' | 'lost' }): string {
   if (seen.isFiltered) return 'Nothing in this log matches the filter.';

@@ -41,6 +41,8 @@ interface RunLog {
   /** Changes whenever the timeline has changed. */
   version: number;
   state: 'live' | 'ended' | 'lost';
+  /** Why the service refuses the stream; undefined unless it does. */
+  refusal: string | undefined;
   /** Why the turns could not be fetched. */
   problem: unknown;
   retry(): void;
@@ -51,26 +53,30 @@ export function useRunLog({ id, steps }: Pick<api.Run, 'id' | 'steps'>): RunLog 
   const timeline = useMemo(openTimeline, []);
   const [version, setVersion] = useState(0);
   const [state, setState] = useState<RunLog['state']>('live');
+  const [refusal, setRefusal] = useState<string>();
   const show = useCallback(() => setVersion((n) => n + 1), []);
   const { fetchTurns, problem } = useTurns(id, timeline, show);
   useEffect(
-    () => followLog(id, timeline, { show, setState, onGap: () => void fetchTurns() }),
+    () => followLog(id, timeline, { show, setState, setRefusal, onGap: () => void fetchTurns() }),
     [id, timeline, show, fetchTurns],
   );
   // Every stored turn of a run in progress changes its number of steps.
   // biome-ignore lint/correctness/useExhaustiveDependencies: another step means another turn
   useEffect(() => void fetchTurns(), [fetchTurns, steps]);
-  return { timeline, version, state, problem, retry: () => void fetchTurns() };
+  return { timeline, version, state, refusal, problem, retry: () => void fetchTurns() };
 }
 
 interface Follower {
   show(): void;
   setState(state: RunLog['state']): void;
+  setRefusal(reason: string | undefined): void;
   /** Called when turns may have been missed. */
   onGap(): void;
 }
 
-function followLog(runId: string, timeline: Timeline, { show, setState, onGap }: Follower): () => void {
+/** Follows the log of a run until it ends or the returned function is called. */
+export function followLog(runId: string, timeline: Timeline, follower: Follower): () => void {
+  const { show, setState, setRefusal, onGap } = follower;
   let received: api.RunEvent[] = [];
   let pieces: Piece[] = [];
   let timer: ReturnType<typeof setTimeout> | undefined;
@@ -103,9 +109,15 @@ function followLog(runId: string, timeline: Timeline, { show, setState, onGap }:
     },
     onOpen: (isFirst) => {
       setState('live');
+      setRefusal(undefined);
       if (!isFirst) onGap();
     },
     onLost: () => setState(hasEnded ? 'ended' : 'lost'),
+    // Another window may be closed, so the stream is asked for again. The reason stays until then.
+    onRefused: async (reason) => {
+      setRefusal(reason || undefined);
+      return true;
+    },
   });
   return () => {
     unsubscribe();

@@ -4,6 +4,8 @@ import type { Board } from '../../../src/web/api.ts';
 import { subscribe } from '../../../src/web/live/event-stream.ts';
 import { followEarly, followProject, takeOver } from '../../../src/web/live/project-events.ts';
 import * as queries from '../../../src/web/live/queries.ts';
+import { openTimeline } from '../../../src/web/runs/timeline.ts';
+import { followLog } from '../../../src/web/runs/use-run-log.ts';
 import { type StreamBrowser, streamBrowser } from '../../support/stand-ins/event-source.ts';
 
 // What must not be lost between a page and its event stream.
@@ -165,10 +167,18 @@ test('windows share a stream, and another one opens it when the window that has 
   ]);
 });
 
-test('a page that is refused a stream says why', async () => {
+/** Refuses a stream with this reason until something is true. */
+async function refuseUntil(isTrue: () => boolean): Promise<void> {
   const before = globalThis.fetch;
   globalThis.fetch = async () =>
     Response.json({ statusCode: 429, message: 'At most 10 open streams' }, { status: 429 });
+  browser.refuse();
+  await until('the reason', async () => isTrue()).finally(() => {
+    globalThis.fetch = before;
+  });
+}
+
+test('a page that is refused a stream says why', async () => {
   const reasons: string[] = [];
   const leave = subscribe('/refused', {
     events: {},
@@ -177,10 +187,21 @@ test('a page that is refused a stream says why', async () => {
       return false;
     },
   });
-  browser.refuse();
-  await until('the reason', async () => reasons.length > 0).finally(() => {
-    globalThis.fetch = before;
-  });
+  await refuseUntil(() => reasons.length > 0);
   expect(reasons).toEqual(['At most 10 open streams']);
+  leave();
+});
+
+test('the log of a run says why it is refused a stream, until it has one', async () => {
+  const said: string[] = [];
+  const leave = followLog('run_1', openTimeline(), {
+    show: () => {},
+    setState: (state) => void said.push(state),
+    setRefusal: (reason) => void said.push(reason ?? 'nothing'),
+    onGap: () => {},
+  });
+  await refuseUntil(() => said.includes('At most 10 open streams'));
+  browser.open();
+  expect(said.slice(-3)).toEqual(['At most 10 open streams', 'live', 'nothing']);
   leave();
 });
