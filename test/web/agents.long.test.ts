@@ -53,6 +53,17 @@ inBrowser('an agent can be edited by its creator', async () => {
   await choice('Author').waitFor({ state: 'attached' });
 });
 
+inBrowser('an agent that was created elsewhere appears with its figures', async () => {
+  await visit(page, `${world.service.url}${base}/agents`);
+  await page.getByRole('link', { name: 'Reviewer', exact: true }).waitFor();
+  await api('POST', '/agents', { name: 'Newcomer' });
+  // The palette fetches the agents, but not their health.
+  await page.keyboard.press('Control+k');
+  const row = page.getByRole('row').filter({ hasText: 'Newcomer' });
+  await until('its tasks', async () => (await row.locator('td.number').allTextContents())[0] === '0');
+  await page.keyboard.press('Escape');
+});
+
 inBrowser('a name that another agent has is pointed out, also when an agent is renamed', async () => {
   const { id } = await api<{ id: string }>('POST', '/agents', { name: 'Copied' });
   await api('POST', '/agents', { name: 'Original' });

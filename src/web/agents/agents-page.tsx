@@ -1,6 +1,6 @@
 import { Button, Checkbox, Label } from '@primer/react';
 import { useQuery } from '@tanstack/react-query';
-import { Suspense } from 'react';
+import { Suspense, useEffect } from 'react';
 import { Link, useParams, useSearchParams } from 'react-router';
 import type { AgentEntry, AgentHealth, Spend } from '../api.ts';
 import { formatCost } from '../display/formats.ts';
@@ -62,7 +62,7 @@ interface TableProps {
 }
 
 function AgentTable({ projectId, agents, chosen, onChoose }: TableProps) {
-  const health = useQuery(agentQueries.agentsHealth());
+  const health = useHealthOf(agents);
   const spend = useQuery(queries.spend(projectId, costDays));
   const sorted = [...agents].sort((a, b) => a.team.localeCompare(b.team));
   // The third choice replaces the first one.
@@ -96,7 +96,7 @@ function AgentTable({ projectId, agents, chosen, onChoose }: TableProps) {
               key={agent.id}
               projectId={projectId}
               agent={agent}
-              health={health.data?.find((each) => each.agentId === agent.id)}
+              health={health?.find((each) => each.agentId === agent.id)}
               spend={spend.data}
               isChosen={chosen.includes(agent.id)}
               onToggle={() => toggle(agent.id)}
@@ -106,6 +106,16 @@ function AgentTable({ projectId, agents, chosen, onChoose }: TableProps) {
       </table>
     </section>
   );
+}
+
+/** Returns the health of agents. They have no events, so it is fetched again when the list has an agent that it lacks. */
+function useHealthOf(agents: AgentEntry[]): AgentHealth[] | undefined {
+  const { data, refetch } = useQuery(agentQueries.agentsHealth());
+  const isLacking = data !== undefined && agents.some(({ id }) => data.every(({ agentId }) => agentId !== id));
+  useEffect(() => {
+    if (isLacking) void refetch();
+  }, [isLacking, refetch]);
+  return data;
 }
 
 function AgentRow(props: {
