@@ -2,13 +2,13 @@ import { Button, Label, useConfirm } from '@primer/react';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link } from 'react-router';
 import * as api from '../api.ts';
-import { formatCost, plural } from '../display/formats.ts';
+import { formatCost } from '../display/formats.ts';
 import { revealHidden } from '../display/hidden-characters.ts';
 import { TimeAgo } from '../display/times.tsx';
 import { useMay } from '../forms/may.tsx';
 import { notifyError } from '../frame/notices.tsx';
 import * as repositoryQueries from '../live/queries/repositories.ts';
-import { adviceText, armName, perSolvedText, solvedText, statusNames, verdictText } from './trial-texts.ts';
+import { adviceText, armName, perSolvedOf, progressText, solvedText, statusNames, verdictText } from './trial-texts.ts';
 
 /** Shows trials with what each agent solved at what cost. Admins can cancel those that run. */
 export function TrialList({ trials, projectId }: { trials: api.AgentTrial[]; projectId: string }) {
@@ -65,9 +65,7 @@ function TrialResult({ trial, projectId, mayCancel }: Props) {
         {reason !== null && <p className="muted wrap">{revealHidden(reason)}</p>}
         {trial.items.length > 0 && (
           <details>
-            <summary>
-              {trial.items.length} of {plural(trial.planned, 'item')}
-            </summary>
+            <summary>{progressText(trial)}</summary>
             <ItemsTable trial={trial} />
           </details>
         )}
@@ -111,11 +109,7 @@ function Arms({ trial, projectId }: { trial: api.AgentTrial; projectId: string }
                 </div>
               </th>
               <td>{solvedText(arm)}</td>
-              <td>
-                {arm.solved === 0
-                  ? '–'
-                  : perSolvedText(arm.costUsd === null ? null : arm.costUsd / arm.solved, arm.minutes / arm.solved)}
-              </td>
+              <td>{perSolvedOf(arm)}</td>
               <td>{formatCost(arm.costUsd)}</td>
             </tr>
           ))}

@@ -78,6 +78,32 @@ export function perSolvedText(cost: number | null, minutes: number | null): stri
   return `${cost === null ? 'unknown' : formatCost(cost)}, ${minutes.toFixed(1)} min`;
 }
 
+type Item = AgentTrial['items'][number];
+type Tried = Pick<AgentTrial, 'solved' | 'costUsd' | 'minutes'> & { items: Pick<Item, 'result' | 'costUsd'>[] };
+
+/** Says what an agent of a trial needed per solved item so far. What an item that runs has cost does not count yet. */
+export function perSolvedOf({ solved, costUsd, minutes, items }: Tried): string {
+  if (solved === 0) return '–';
+  const running = items.filter(({ result }) => result === null).reduce((sum, item) => sum + (item.costUsd ?? 0), 0);
+  return perSolvedText(costUsd === null ? null : Math.max(0, costUsd - running) / solved, minutes / solved);
+}
+
+type Progress = Pick<AgentTrial, 'planned' | 'status'> & {
+  items: Pick<Item, 'itemId' | 'result'>[];
+  against?: { items: Pick<Item, 'itemId' | 'result'>[] };
+};
+
+/** Says how many items of a trial are done: `3 of 6 items, 1 running`. With two agents, an item is done when both are. */
+export function progressText({ planned, status, items, against }: Progress): string {
+  const others = against?.items ?? [];
+  const unfinished = new Set([...items, ...others].filter(({ result }) => result === null).map(({ itemId }) => itemId));
+  const isDone = ({ itemId }: Pick<Item, 'itemId'>) =>
+    !unfinished.has(itemId) && (against === undefined || others.some((other) => other.itemId === itemId));
+  const done = status === 'running' ? items.filter(isDone).length : items.length;
+  const running = status === 'running' && unfinished.size > 0 ? `, ${unfinished.size} running` : '';
+  return `${done} of ${plural(planned, 'item')}${running}`;
+}
+
 /**
  * Says how an agent compares with the best of a portfolio. Nobody is called the best while others tried too few items, or solved
  * as many.

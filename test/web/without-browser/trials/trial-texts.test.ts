@@ -10,7 +10,9 @@ import {
   estimateText,
   labelOf,
   leastItems,
+  perSolvedOf,
   perSolvedText,
+  progressText,
   proposedBudget,
   solvedText,
   spreadLabels,
@@ -27,6 +29,22 @@ const estimate = (costUsd: TrialEstimate['costUsd']): TrialEstimate => ({
 test('how much was solved, with its interval', () => {
   expect(solvedText({ solved: 12, of: 20, interval: [0.3605, 0.8088] })).toBe('12 of 20 (60%, 36 to 81%)');
   expect(solvedText({ solved: 0, of: 0, interval: null })).toBe('no result yet');
+});
+
+const item = (itemId: string, result: 'solved' | 'unsolved' | null, costUsd: number | null = 1) => ({
+  ...{ itemId, result, costUsd },
+});
+
+test('an item that runs counts neither as done nor in what a solved item needs', () => {
+  const items = [item('a', 'solved'), item('b', 'unsolved'), item('c', null, 5)];
+  expect(perSolvedOf({ solved: 1, costUsd: 7, minutes: 4, items })).toBe('$2.00, 4.0 min');
+  expect(perSolvedOf({ solved: 1, costUsd: null, minutes: 4, items })).toBe('unknown, 4.0 min');
+  expect(perSolvedOf({ solved: 0, costUsd: 7, minutes: 4, items })).toBe('–');
+  expect(progressText({ planned: 6, status: 'running', items })).toBe('2 of 6 items, 1 running');
+  expect(progressText({ planned: 1, status: 'done', items: items.slice(0, 1) })).toBe('1 of 1 item');
+  // The other agent has tried the first item only, and tries the second.
+  const against = { items: [item('a', 'unsolved'), item('b', null)] };
+  expect(progressText({ planned: 6, status: 'running', items, against })).toBe('1 of 6 items, 2 running');
 });
 
 test.each([
