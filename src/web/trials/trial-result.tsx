@@ -21,12 +21,16 @@ export function TrialList({ trials, projectId }: { trials: api.AgentTrial[]; pro
         ))}
       </ul>
       <p className="muted small">
-        In brackets: the share of the items that were solved, and the range that covers the true share in 95 of 100
-        trials. Of the figures of an agent, trials count only in its cost.
+        {trials.some(hasInterval) &&
+          'In brackets: the share of the items that were solved, and the range that covers the true share in 95 of 100 trials. '}
+        What trials cost is part of the cost of an agent. Its other figures do not count trials.
       </p>
     </>
   );
 }
+
+/** Returns whether `solvedText` has anything in brackets. */
+const hasInterval = (trial: api.AgentTrial) => armsOf(trial).some(({ interval }) => interval !== null);
 
 interface Props {
   trial: api.AgentTrial;
@@ -55,7 +59,7 @@ function TrialResult({ trial, projectId, mayCancel }: Props) {
           <span className="muted">
             {repository !== undefined && (
               <>
-                on <bdi>{repository.name}</bdi>,{' '}
+                On <bdi>{repository.name}</bdi>,{' '}
               </>
             )}
             <TimeAgo at={trial.createdAt} />
