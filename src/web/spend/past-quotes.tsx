@@ -10,7 +10,7 @@ import * as queries from '../live/queries.ts';
 export function PastQuotes({ projectId }: { projectId: string }) {
   const query = useQuery(queries.pastQuotes(projectId));
   return (
-    <Section title="How past quotes did">
+    <Section title="Accuracy of past quotes">
       <QueryResult query={query} rows={2}>
         {(past) => <View past={past} />}
       </QueryResult>
