@@ -91,7 +91,7 @@ export const Login = z
   .string()
   .regex(
     /^[A-Za-z0-9](?:[A-Za-z0-9-]{0,38})$/,
-    'must begin with a letter or digit, and have only letters, digits and dashes, at most 39',
+    'must begin with a letter or digit, and have only letters, digits and dashes, at most 39 characters',
   );
 
 export const AddMember = z.strictObject({ login: Login, role: z.enum(roles).default('member') });

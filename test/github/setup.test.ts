@@ -127,7 +127,7 @@ test("an empty field means the person's own account; an invalid name is refused 
   for (const name of ['a/../b', '-acme', 'x'.repeat(40), '"><b>', 'a b']) {
     const refused = await open(`/setup?code=${code}&organization=${encodeURIComponent(name)}`);
     const page = await refused.text();
-    expect([refused.status, plainText(page)]).toEqual([400, expect.stringContaining('at most 39')]);
+    expect([refused.status, plainText(page)]).toEqual([400, expect.stringContaining('at most 39 characters')]);
     expect(page).not.toContain('<b>');
     expect(page).not.toMatch(/name="manifest"/);
     code = nextCodeOf(page);

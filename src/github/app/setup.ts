@@ -61,7 +61,7 @@ async function begin(app: App, req: Request, res: Response): Promise<void> {
   send(app, res, 200, setupPage(forms));
 }
 
-const impossibleName = 'must be one that GitHub allows: letters, digits and dashes, at most 39';
+const impossibleName = 'must be one that GitHub allows: letters, digits and dashes, at most 39 characters';
 
 /** Binds the set-up to this browser. Returns the state by which the callback recognizes it. */
 async function rememberSetup(app: App, req: Request, res: Response): Promise<string> {
