@@ -84,7 +84,8 @@ function MessageForm(props: { place: string; isBusy: boolean; onSend(text: strin
           onKeyDown={submitOnCtrlEnter}
         />
         <FormControl.Caption>
-          Press Ctrl+Enter to send. All members of the project can read the conversation.
+          <span className="with-keyboard">Press Ctrl+Enter to send. </span>All members of the project can read the
+          conversation.
         </FormControl.Caption>
       </FormControl>
       <div>
