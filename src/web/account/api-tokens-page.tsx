@@ -3,10 +3,10 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { type Scope, scopes } from '../../domain/agent.ts';
 import * as api from '../api.ts';
-import { sentenceCase } from '../display/names.ts';
+import { exactTime, sentenceCase } from '../display/names.ts';
 import { QueryResult } from '../display/query-result.tsx';
 import { EmptyState } from '../display/sections.tsx';
-import { TimeAgo } from '../display/times.tsx';
+import { Day, TimeAgo } from '../display/times.tsx';
 import { submitOnce } from '../forms/submit.ts';
 import { copy, notifyError } from '../frame/notices.tsx';
 import { usePageTitle } from '../frame/page-header.tsx';
@@ -153,7 +153,11 @@ function TokenItem({ token, onRevoked }: { token: api.ApiToken; onRevoked(id: st
         <span className="strong wrap">{name}</span> <code>…{end}</code>{' '}
         <Label title={scopeNames[scope]}>{sentenceCase(scope)}</Label>
         <span className="muted">
-          {Date.parse(expiresAt) < Date.now() ? 'expired' : 'expires'} <TimeAgo at={expiresAt} /> ·{' '}
+          {Date.parse(expiresAt) < Date.now() ? 'expired' : 'expires'} on{' '}
+          <span title={exactTime(expiresAt)}>
+            <Day date={expiresAt} />
+          </span>{' '}
+          ·{' '}
           {lastUsedAt === null ? (
             'never used'
           ) : (
