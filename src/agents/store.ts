@@ -222,6 +222,11 @@ export const agentNames = `select a.id, a.name from agents a
     or exists (select 1 from members m where m.project_id = $1 and m.user_id = a.creator_id and m.role <> 'viewer') and ${isVisibleTo('$2')})
   order by a.created_at, a.id`;
 
+/** Returns the agents that can own tasks of a project, as far as a person sees them, oldest first. */
+export function listUsableAgents(em: EntityManager, projectId: string, userId: string): Promise<NamedAgent[]> {
+  return em.query(agentNames, [projectId, userId]);
+}
+
 /** Returns whether a run of the agent or of an earlier version is live. */
 export async function hasLiveRuns(em: EntityManager, agentId: string): Promise<boolean> {
   const rows: unknown[] = await em.query(

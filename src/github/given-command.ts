@@ -84,8 +84,8 @@ export function issueOf({ source: { issue } }: Pick<GivenCommand, 'source'>): Co
 }
 
 /**
- * Returns whether the reply to a command must not name sprints, nor the tasks and pull requests of private repositories,
- * because everybody can read it.
+ * Returns whether the reply to a command must name neither sprints, nor agents of people, nor the tasks and pull requests of
+ * private repositories, because everybody can read it.
  */
 export async function mustHidePrivate(app: App, { repository }: GivenCommand): Promise<boolean> {
   const project = await findProject(app.db.manager, repository.projectId);

@@ -138,6 +138,19 @@ test('an unknown sprint is refused with the names of those that have tasks of th
   expect(await refusal(open, 5)).toBe(`${refused} The dashboard lists all sprints.`);
 });
 
+test('an unknown agent is refused with the names of those that exist; in a public one, only with those of the project', async () => {
+  await make('/agents', { name: 'Private Eye' });
+  const start = async (repositoryId: string) =>
+    carryOut(service.app, await commandOn(repositoryId, 99, 'start', 'Nobody')).catch((error: Error) => error.message);
+  const refused = /^This project has no agent named Nobody\. It has: Developer, .*Reviewer/;
+  expect(await start(hidden)).toMatch(refused);
+  expect(await start(hidden)).toContain('Private Eye');
+  expect(await start(open)).toMatch(refused);
+  expect(await start(open)).not.toContain('Private Eye');
+  for (const i of Array(10).keys()) await make('/agents', { name: `Agent ${i}` });
+  expect(await start(hidden)).toMatch(/It has: (?:[^,]+, ){9}[^,]+, and \d+ more\.$/);
+});
+
 /** A task with what only the dashboard shows, and with a failed run that had opened the repository `vault`. */
 async function makeHeld(repositoryId: string, issue: number, vault: string): Promise<void> {
   const { task } = await makeFamily(repositoryId, issue);

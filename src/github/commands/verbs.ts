@@ -112,7 +112,7 @@ export const verbs: Record<string, Verb> = {
     audit: 'task.update',
     act: async (app, given) => {
       const taskId = await requiredTask(app, given);
-      const agent = await agentNamed(app.db.manager, given, requiredArgument(given, 'the name of an agent'));
+      const agent = await agentNamed(app, given, requiredArgument(given, 'the name of an agent'));
       await updateTask(app, taskId, given.userId, { owner: agent.id });
     },
   },
@@ -279,12 +279,12 @@ async function start(app: App, given: GivenCommand): Promise<void> {
   const known = await taskOfCommand(app, given);
   const { name, planFirst, isAnyway } = await readStart(em, given);
   if (known === undefined && name === '' && !planFirst && (await startPlanned(app, given))) return;
-  const named = name === '' ? undefined : await agentNamed(em, given, name);
-  const owner = named ?? (await agentIfUnowned(em, given, known));
+  const named = name === '' ? undefined : await agentNamed(app, given, name);
+  const owner = named ?? (await agentIfUnowned(app, given, known));
   const setting = planFirst ? { planFirst } : {};
   const open = isAnyway && known !== undefined ? [] : await openPullsOf(given);
   if (known === undefined) {
-    const agent = owner ?? (await defaultAgent(em, given));
+    const agent = owner ?? (await defaultAgent(app, given));
     if (await adoptPull(app, given, agent, open)) return;
     if (!isAnyway) await assertNoOtherWork(app, given, known, open);
     return createAndStart(app, given, { agent, ...setting });
