@@ -240,6 +240,7 @@ inBrowser('a change of a plan by somebody else is shown without a reload, with w
   await world.sql(`insert into plan_editors (session_id, user_id, part) values ('wiz_shared', 'user_lisa', 'prd')`, []);
   await page.getByText('lisa is editing this now.').waitFor();
   await page.getByRole('button', { name: 'Edit requirements' }).click();
+  await page.getByRole('textbox', { name: 'Title' }).and(page.locator(':focus')).waitFor();
   await until('my own editor', async () => {
     const editors = await world.sql<{ part: string }>(`select part from plan_editors where user_id <> 'user_lisa'`, []);
     return editors.length === 1;

@@ -53,25 +53,17 @@ export function TitleField(props: {
   problem?: string | undefined;
   /** It has the focus when it appears. */
   hasFocus?: boolean;
-  /** Gets the focus when what had it disappears; see `keepFocus`. */
-  isNextFocus?: boolean;
   className?: string;
   value: string;
   onChange(value: string): void;
 }) {
   const { label = 'Title', isLabelHidden = false, max = maxTitle, instead, isDisabled = false } = props;
-  const { problem, hasFocus = false, isNextFocus = false, className = '', value, onChange } = props;
+  const { problem, hasFocus = false, className = '', value, onChange } = props;
   const length = value.trim().length;
   return (
     <FormControl required disabled={isDisabled} className={className}>
       <FormControl.Label visuallyHidden={isLabelHidden}>{label}</FormControl.Label>
-      <TextInput
-        block
-        autoFocus={hasFocus}
-        value={value}
-        {...(isNextFocus ? { 'data-next-focus': true } : {})}
-        onChange={(event) => onChange(event.target.value)}
-      />
+      <TextInput block autoFocus={hasFocus} value={value} onChange={(event) => onChange(event.target.value)} />
       {length > max && (
         <FormControl.Validation variant="error">
           The {label.toLowerCase()} has {formatNumber(length)} of at most {max} characters. Shorten it

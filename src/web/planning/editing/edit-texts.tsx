@@ -40,6 +40,7 @@ export function EditPlan(props: { projectId: string; session: WizardSession; onC
                 className="grow"
                 label={`Name of phase ${i + 1}`}
                 isLabelHidden
+                hasFocus={i === 0}
                 max={maxDocumentTitle}
                 value={phase.name}
                 onChange={(name) => update(i, { name })}
@@ -99,12 +100,7 @@ export function EditPrd({ projectId, session, onClose }: EditorProps) {
         edit.save({ prd }, onClose);
       }}
     >
-      <TitleField
-        isNextFocus
-        max={maxDocumentTitle}
-        value={prd.title}
-        onChange={(title) => setPrd({ ...prd, title })}
-      />
+      <TitleField hasFocus max={maxDocumentTitle} value={prd.title} onChange={(title) => setPrd({ ...prd, title })} />
       <FormControl required>
         <FormControl.Label>Requirements in Markdown</FormControl.Label>
         <Textarea
