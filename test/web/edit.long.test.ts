@@ -340,6 +340,7 @@ inBrowser(
       await api('POST', `/sprints/${id}/tasks`, { taskId: task.id });
     }
     await visit(page, `${world.service.url}/sprints/${id}`);
+    await page.getByRole('listitem').filter({ hasText: 'Row one' }).getByText('No agent').waitFor();
     await button('Remove Row one from the sprint').press('Enter');
     await button('Remove Row two from the sprint').and(page.locator(':focus')).waitFor();
     await page.getByText('Removed from the sprint: Row one').waitFor();

@@ -20,11 +20,13 @@ import { RowLine } from '../rows/row-actions.tsx';
 import { isOpenSprint } from './is-open-sprint.ts';
 
 export function SprintTasks({ sprint }: { sprint: api.Sprint }) {
-  const query = useQuery(queries.tasks(sprint.projectId));
+  const query = useQuery(queries.board(sprint.projectId));
   const mayAdd = useMay('member');
   return (
     <QueryResult query={query}>
-      {(allTasks) => {
+      {({ tasks: allTasks, agents }) => {
+        const nameOfAgent = (owner: string | null) =>
+          owner === null ? undefined : (agents.find(({ id }) => id === owner)?.name ?? 'Agent');
         const tasks = allTasks.filter((t) => t.sprintId === sprint.id).sort(oldestFirst);
         return (
           <>
@@ -44,7 +46,7 @@ export function SprintTasks({ sprint }: { sprint: api.Sprint }) {
             )}
             <ul className="list">
               {tasks.map((task) => (
-                <SprintTask key={task.id} sprint={sprint} task={task} />
+                <SprintTask key={task.id} sprint={sprint} task={task} agentName={nameOfAgent(task.owner)} />
               ))}
             </ul>
           </>
@@ -54,7 +56,9 @@ export function SprintTasks({ sprint }: { sprint: api.Sprint }) {
   );
 }
 
-function SprintTask({ sprint, task }: { sprint: api.Sprint; task: api.TaskCard }) {
+/** Shows a task of a sprint. `agentName` is undefined for a task without an agent. */
+function SprintTask(props: { sprint: api.Sprint; task: api.TaskCard; agentName: string | undefined }) {
+  const { sprint, task, agentName } = props;
   return (
     <li className="list-item">
       <RowLine
@@ -72,6 +76,7 @@ function SprintTask({ sprint, task }: { sprint: api.Sprint; task: api.TaskCard }
         </Link>
         <TaskStatus status={task.status} />
         <FailureLabel task={task} />
+        <span className="muted">{agentName === undefined ? 'No agent' : <bdi>{agentName}</bdi>}</span>
         {task.dependsOn.length > 0 && <span className="muted">Depends on {plural(task.dependsOn.length, 'task')}</span>}
       </RowLine>
     </li>
