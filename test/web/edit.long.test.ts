@@ -348,5 +348,12 @@ inBrowser(
     await button('Leave the project').click();
     await page.getByText('You are the only owner of the project.').waitFor();
     expect(await page.getByRole('alertdialog').count()).toBe(0);
+    // The field of a refused name has the focus, and refers to the reason.
+    await page.getByLabel('GitHub username').fill('not a login');
+    await button('Add member').click();
+    await page.getByText(/^GitHub username must .* at most 39 characters$/).waitFor();
+    await page.getByLabel('GitHub username').and(page.locator('[aria-invalid=true]:focus')).waitFor();
+    await page.locator('input[aria-describedby]:focus').waitFor();
+    complaints.length = 0;
   },
 );

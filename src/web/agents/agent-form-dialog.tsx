@@ -4,9 +4,9 @@ import { leastOutputTokens, mostOutputTokens, reasoningEfforts } from '../../dom
 import * as api from '../api.ts';
 import { FormButtons, FormDialog } from '../forms/form-dialog.tsx';
 import { SelectField } from '../forms/select-field.tsx';
-import { changedFields, submitOnce } from '../forms/submit.ts';
+import { changedFields, submitOnce, useRefusedField } from '../forms/submit.ts';
 import { useFormDraft } from '../forms/use-draft.ts';
-import { errorMessage } from '../live/errors.ts';
+import { errorMessage, fieldError, statusOf } from '../live/errors.ts';
 import * as agentQueries from '../live/queries/agents.ts';
 import { refetchAgents } from '../live/refetch-changes.ts';
 import { effortName } from './agent-texts.ts';
@@ -38,14 +38,18 @@ export function AgentFormDialog(props: Props) {
   const { data: agents = [] } = useQuery(agentQueries.allAgents());
   const name = fields.name.trim().toLowerCase();
   const isTaken = agents.some((each) => each.id !== agent?.id && each.name.toLowerCase() === name);
+  // A conflict may be about something else, such as a version that is not the newest.
+  const isNameRefused = isTaken && statusOf(save.error) === 409;
+  const problem = isNameRefused ? errorMessage(save.error) : fieldError(save.error, 'name', 'Name');
+  const form = useRefusedField(problem);
   const onCancel = () => {
     clear();
     onClose();
   };
   return (
     <FormDialog title={agent === undefined ? 'New agent' : 'Edit agent'} onClose={onClose} width="large">
-      <form className="stack" onSubmit={submitOnce(save)}>
-        {save.error && <Flash variant="danger">{errorMessage(save.error)}</Flash>}
+      <form className="stack" ref={form} onSubmit={submitOnce(save)}>
+        {save.error && problem === undefined && <Flash variant="danger">{errorMessage(save.error)}</Flash>}
         <p className="muted">
           {agent === undefined
             ? 'Only you can change this agent. All of your projects can use it.'
@@ -57,9 +61,13 @@ export function AgentFormDialog(props: Props) {
             block
             maxLength={200}
             value={fields.name}
-            onChange={(event) => set({ name: event.target.value })}
+            onChange={(event) => {
+              set({ name: event.target.value });
+              save.reset();
+            }}
           />
-          {isTaken && (
+          {problem !== undefined && <FormControl.Validation variant="error">{problem}</FormControl.Validation>}
+          {problem === undefined && isTaken && (
             <FormControl.Caption>
               Another agent has this name. Choose a different one, because lists show nothing but the name.
             </FormControl.Caption>

@@ -1,5 +1,5 @@
 import type { UseMutationResult } from '@tanstack/react-query';
-import type { FormEvent, KeyboardEvent } from 'react';
+import { type FormEvent, type KeyboardEvent, type RefObject, useEffect, useRef } from 'react';
 
 type Mutation<T, E> = Pick<UseMutationResult<T, E, void>, 'mutate'>;
 
@@ -34,6 +34,18 @@ export function refuseField(form: HTMLFormElement): boolean {
     return true;
   }
   return false;
+}
+
+/**
+ * Moves the focus to the first field of a form that is marked as wrong whenever the service has refused one. `refusal` is what it
+ * said about the field, empty if it said nothing. Returns what the form needs as its `ref`.
+ */
+export function useRefusedField(refusal: unknown): RefObject<HTMLFormElement | null> {
+  const form = useRef<HTMLFormElement>(null);
+  useEffect(() => {
+    if (refusal) form.current?.querySelector<HTMLElement>('[aria-invalid=true]')?.focus();
+  }, [refusal]);
+  return form;
 }
 
 /**

@@ -1,11 +1,11 @@
 import { Button, Checkbox, CheckboxGroup, Flash, FormControl, TextInput, useConfirm } from '@primer/react';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
-import { useEffect, useRef, useState } from 'react';
+import { useState } from 'react';
 import * as api from '../api.ts';
 import { plural } from '../display/formats.ts';
 import { QueryResult } from '../display/query-result.tsx';
 import { Section } from '../display/sections.tsx';
-import { submitOnce } from '../forms/submit.ts';
+import { submitOnce, useRefusedField } from '../forms/submit.ts';
 import { notify, notifyError } from '../frame/notices.tsx';
 import { fieldError, isAboutFields } from '../live/errors.ts';
 import * as repositoryQueries from '../live/queries/repositories.ts';
@@ -216,12 +216,7 @@ function ServerForm({ edited, taken, all, isBusy, projectId, onAdd, onEnd }: For
       if (!isAboutFields(error, Object.values(paths))) notifyError(error);
     },
   });
-  const form = useRef<HTMLFormElement>(null);
-  // The service says what is wrong with a field, which then has the focus.
-  useEffect(() => {
-    if (isAboutFields(attempt.error, Object.values(paths)))
-      form.current?.querySelector<HTMLElement>('[aria-invalid=true]')?.focus();
-  }, [attempt.error]);
+  const form = useRefusedField(isAboutFields(attempt.error, Object.values(paths)) && attempt.error);
   const field = (key: keyof typeof empty, label: string, more: { type?: 'password'; placeholder?: string } = {}) => {
     const isTaken = key === 'name' && taken.some((name) => name.toLowerCase() === connection.name.toLowerCase());
     const problem = isTaken

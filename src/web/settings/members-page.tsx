@@ -10,17 +10,17 @@ import {
   useConfirm,
 } from '@primer/react';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
-import { useState } from 'react';
+import { useId, useState } from 'react';
 import { Link, useParams } from 'react-router';
 import { hasRole, type Role, roles } from '../../domain/agent.ts';
 import * as api from '../api.ts';
 import { sentenceCase } from '../display/names.ts';
 import { QueryResult } from '../display/query-result.tsx';
 import { useMay } from '../forms/may.tsx';
-import { submitOnce } from '../forms/submit.ts';
+import { submitOnce, useRefusedField } from '../forms/submit.ts';
 import { notify, notifyError } from '../frame/notices.tsx';
 import { usePageTitle } from '../frame/page-header.tsx';
-import { errorMessage } from '../live/errors.ts';
+import { errorMessage, isAboutFields, statusOf } from '../live/errors.ts';
 import * as queries from '../live/queries.ts';
 import { RowLine } from '../rows/row-actions.tsx';
 
@@ -80,13 +80,30 @@ function AddMember({ projectId, ownRole }: { projectId: string; ownRole: Role })
       return client.invalidateQueries({ queryKey: ['members', projectId] });
     },
   });
+  const label = 'GitHub username';
+  // A conflict says that the person is a member already.
+  const isRefused = statusOf(add.error) === 409 || isAboutFields(add.error, ['login']);
+  const form = useRefusedField(isRefused && add.error);
+  const problem = useId();
   return (
-    <form className="stack" onSubmit={submitOnce(add)}>
-      {add.error && <Flash variant="danger">{errorMessage(add.error, { login: 'GitHub username' })}</Flash>}
+    <form className="stack" ref={form} onSubmit={submitOnce(add)}>
+      {add.error && (
+        // Below the field, it would push the others of its row apart.
+        <Flash variant="danger" id={problem}>
+          {errorMessage(add.error, { login: label })}
+        </Flash>
+      )}
       <div className="row wrap-row bottom-aligned">
         <FormControl required>
-          <FormControl.Label>GitHub username</FormControl.Label>
-          <TextInput value={login} onChange={(event) => setLogin(event.target.value)} />
+          <FormControl.Label>{label}</FormControl.Label>
+          <TextInput
+            value={login}
+            {...(isRefused ? { validationStatus: 'error', 'aria-describedby': problem } : {})}
+            onChange={(event) => {
+              setLogin(event.target.value);
+              add.reset();
+            }}
+          />
         </FormControl>
         <FormControl>
           <FormControl.Label>Role</FormControl.Label>
