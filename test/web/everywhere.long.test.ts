@@ -126,6 +126,30 @@ inBrowser('the draft of a task survives Escape and a reload, and Ctrl+Enter crea
   expect(await dialog.getByLabel('Title').inputValue()).toBe('');
 });
 
+inBrowser('a dialog says which of its lists could not be loaded, and loads them the next time', async () => {
+  // Most requests are sent together, in the address of one.
+  const lists = /agents(\?|%3F)projectId|task-templates/;
+  await page.route(lists, (route) => route.abort());
+  // Without what earlier pages have fetched.
+  await page.goto(`${world.service.url}${base}?new=one`);
+  const dialog = page.getByRole('dialog', { name: 'New task' });
+  const shown = (label: string, text: string) =>
+    dialog.getByLabel(label).locator('option:checked', { hasText: text }).waitFor({ state: 'attached' });
+  await shown('Agent', 'Could not be loaded');
+  await shown('Template', 'Could not be loaded');
+  await dialog.getByLabel('Title').fill('Without an agent');
+  await dialog.getByRole('button', { name: 'Create and start' }).click();
+  await dialog.getByText('The agents could not be loaded').waitFor();
+  await dialog.getByRole('button', { name: 'Cancel' }).click();
+  await page.unroute(lists);
+  await page.getByRole('button', { name: 'New task' }).click();
+  await shown('Agent', 'Developer');
+  await shown('Template', 'The repository has no templates');
+  await dialog.getByRole('button', { name: 'Cancel' }).click();
+  // Chromium logs requests that fail.
+  complaints.length = 0;
+});
+
 inBrowser('what was changed in a form survives Escape and a reload, and hides no change by others', async () => {
   const { id } = await api<{ id: string }>('POST', `${base}/tasks`, { title: 'Draft me', description: 'Before' });
   const other = await api<{ id: string }>('POST', `${base}/tasks`, { title: 'Comes first' });

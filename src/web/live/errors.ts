@@ -1,3 +1,5 @@
+import type { UseQueryResult } from '@tanstack/react-query';
+
 /** An error reply of the API, in the form that the generated client throws. */
 interface ErrorReply {
   status: number;
@@ -14,6 +16,12 @@ export const isInaccessible = (error: unknown): boolean => [403, 404].includes(s
 /** Returns whether a request did not reach the service, or its reply did not arrive. */
 export const isConnectionError = (error: unknown): boolean =>
   error instanceof TypeError || (error instanceof DOMException && error.name === 'TimeoutError');
+
+/** Returns whether something could not be fetched, because the browser is offline or the request has failed. */
+export const isUnread = ({ data, isError, fetchStatus }: Fetched): boolean =>
+  data === undefined && (isError || fetchStatus === 'paused');
+
+type Fetched = Pick<UseQueryResult, 'data' | 'isError' | 'fetchStatus'>;
 
 /**
  * Returns the message to show for an error: the service's own message if there is one. `labels` maps the API's names of a

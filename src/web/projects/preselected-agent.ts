@@ -1,6 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import type { AgentEntry } from '../api.ts';
 import { storeText } from '../frame/personal-storage.ts';
+import { isUnread } from '../live/errors.ts';
 import * as agentQueries from '../live/queries/agents.ts';
 import * as queries from '../live/queries.ts';
 
@@ -27,10 +28,15 @@ export function agentToPreselect(
   return found?.id ?? '';
 }
 
-/** Returns the agents that can work in a project, and the id of the one to preselect. */
-export function useAgentsToChoose(projectId: string): { agents: AgentEntry[] | undefined; preselected: string } {
-  const { data: agents } = useQuery(agentQueries.agentsOf(projectId));
+/** Returns the agents that can work in a project, and the id of the one to preselect. `isMissing` if they could not be fetched. */
+export function useAgentsToChoose(projectId: string): {
+  agents: AgentEntry[] | undefined;
+  isMissing: boolean;
+  preselected: string;
+} {
+  const query = useQuery(agentQueries.agentsOf(projectId));
+  const { data: agents } = query;
   const { data: project } = useQuery(queries.project(projectId));
   const known = { id: projectId, defaultAgentId: project?.defaultAgentId ?? null };
-  return { agents, preselected: agentToPreselect(known, agents ?? [], localStorage) };
+  return { agents, isMissing: isUnread(query), preselected: agentToPreselect(known, agents ?? [], localStorage) };
 }

@@ -10,7 +10,7 @@ import { mutateOnce } from '../../forms/submit.ts';
 import { useDraft } from '../../forms/use-draft.ts';
 import { focusNewTask } from '../../frame/keep-focus.ts';
 import { notify } from '../../frame/notices.tsx';
-import { errorMessage } from '../../live/errors.ts';
+import { errorMessage, isUnread } from '../../live/errors.ts';
 import { putTask } from '../../live/put-task.ts';
 import * as agentQueries from '../../live/queries/agents.ts';
 import * as repositoryQueries from '../../live/queries/repositories.ts';
@@ -70,6 +70,7 @@ function NewTaskForm(props: { projectId: string; isList: boolean; takesFocus: bo
   const tasks = useNewTasks({ ...props, onMissing });
   const { fields, set, titles, problem, isCreating, isStarting, onSubmit, onStart, onDiscard } = tasks;
   const repositoryId = useRepositoryOf(projectId, fields);
+  const repositories = useQuery(repositoryQueries.repositories(projectId));
   const createLabel = titles.length === 0 ? 'Create tasks' : `Create ${plural(titles.length, 'task')}`;
   const onKeyDown = (event: KeyboardEvent) => {
     if (event.key !== 'Enter' || !(event.ctrlKey || event.metaKey)) return;
@@ -100,6 +101,7 @@ function NewTaskForm(props: { projectId: string; isList: boolean; takesFocus: bo
           <Description fields={fields} set={set} />
           <TemplateField
             repositoryId={repositoryId}
+            isUnknown={repositoryId === undefined && isUnread(repositories)}
             text={{ title: fields.text, description: fields.description }}
             onFill={({ title, description }) => set({ text: title, description })}
           />
@@ -158,7 +160,7 @@ function Assignment({ projectId, fields, set }: FieldsProps & { projectId: strin
     <div className="fields">
       <SelectField
         label="Agent"
-        emptyOption="No agent"
+        emptyOption={isUnread(agents) ? 'Could not be loaded' : 'No agent'}
         value={fields.owner ?? ''}
         options={agents.data}
         onSelect={(owner) => set({ owner })}
@@ -228,7 +230,7 @@ interface Props {
 /** Manages the form for new tasks, and the requests that create and start them. */
 function useNewTasks({ projectId, isList, onMissing, onClose }: Props) {
   const draft = useDraft(`${isList ? 'new tasks' : 'new task'} ${projectId}`, emptyFields);
-  const { preselected } = useAgentsToChoose(projectId);
+  const { preselected, isMissing } = useAgentsToChoose(projectId);
   const [problem, setProblem] = useState('');
   const { value: drafted } = draft;
   const owner = drafted.owner ?? preselected;
@@ -241,6 +243,7 @@ function useNewTasks({ projectId, isList, onMissing, onClose }: Props) {
   const requests = { projectId, isList, titles, fields, onDone: close, onProblem: setProblem };
   const create = useCreation({ ...requests, isStarted: false });
   const createAndStart = useCreation({ ...requests, isStarted: true });
+  const whyNoAgent = isMissing ? notLoaded : noAgent;
   const submit = (request: typeof create) => {
     if (create.isPending || createAndStart.isPending) return;
     if (titles.length === 0) {
@@ -249,7 +252,7 @@ function useNewTasks({ projectId, isList, onMissing, onClose }: Props) {
     }
     if (titles.length > maxTasks)
       return setProblem(`You can create up to ${maxTasks} tasks at a time. This list has ${titles.length}.`);
-    if (request === createAndStart && fields.owner === '') return setProblem('Select an agent to start the task.');
+    if (request === createAndStart && fields.owner === '') return setProblem(whyNoAgent);
     mutateOnce(request);
   };
   return {
@@ -267,6 +270,9 @@ function useNewTasks({ projectId, isList, onMissing, onClose }: Props) {
     onDiscard: close,
   };
 }
+
+const noAgent = 'Select an agent to start the task.';
+const notLoaded = 'The agents could not be loaded, so none can start the task. Check your connection and try again.';
 
 type Fields = NewTaskFields & { owner: string };
 

@@ -1,12 +1,15 @@
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { SelectField } from '../../forms/select-field.tsx';
+import { isUnread } from '../../live/errors.ts';
 import * as repositoryQueries from '../../live/queries/repositories.ts';
 import { filledFrom, type Text } from './new-task-texts.ts';
 
 interface Props {
-  /** Its templates are offered. */
+  /** Its templates are offered; undefined until it is known, or if the project has none. */
   repositoryId: string | undefined;
+  /** The repositories of the project could not be fetched. */
+  isUnknown: boolean;
   text: Text;
   onFill(text: Text): void;
 }
@@ -15,11 +18,14 @@ interface Props {
  * Offers the templates of a repository for the title and the description of a new task. The list comes late, from GitHub, so
  * the field is there before, and stays if there are none: what follows it must not move while somebody writes.
  */
-export function TemplateField({ repositoryId, text, onFill }: Props) {
-  const { data: templates = [], isPending } = useQuery({
+export function TemplateField({ repositoryId, isUnknown, text, onFill }: Props) {
+  const query = useQuery({
     ...repositoryQueries.taskTemplates(repositoryId ?? ''),
     enabled: repositoryId !== undefined,
   });
+  const { data: templates = [] } = query;
+  const isMissing = isUnknown || isUnread(query);
+  const isLoading = query.isPending && repositoryId !== undefined;
   const [chosen, setChosen] = useState<number>();
   const options = templates.map(({ name, about }, i) => ({
     id: String(i),
@@ -39,7 +45,7 @@ export function TemplateField({ repositoryId, text, onFill }: Props) {
   return (
     <SelectField
       label="Template"
-      emptyOption={isPending && repositoryId !== undefined ? 'Loading templates…' : emptyName(templates.length)}
+      emptyOption={isMissing ? 'Could not be loaded' : isLoading ? 'Loading templates…' : emptyName(templates.length)}
       isDisabled={templates.length === 0}
       value={chosen === undefined ? '' : String(chosen)}
       options={options}
