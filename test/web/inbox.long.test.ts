@@ -52,7 +52,7 @@ inBrowser("a task's plan and its budget, within the limits of the project, are s
   await dialog.getByText('Enter at most 50.').waitFor();
   await dialog.getByLabel('Steps per run').fill('20');
   await dialog.getByLabel('Cost per run (USD)').fill('1.5');
-  await dialog.getByLabel('Plan').selectOption({ label: 'A person approves a plan first' });
+  await dialog.getByLabel('Plan').selectOption({ label: 'A person approves it' });
   await dialog.getByRole('button', { name: 'Save changes' }).click();
   await page.getByText('Budget: $1.50, 20 steps per run').waitFor();
   expect(await world.get(`/tasks/${id}`)).toMatchObject({ budget: { costUsd: 1.5, steps: 20 }, planFirst: true });

@@ -3,7 +3,7 @@ import { priorityOptions } from '../../display/names.ts';
 import { SelectField } from '../../forms/select-field.tsx';
 
 const options = [
-  { id: 'true', name: 'A person approves a plan first' },
+  { id: 'true', name: 'A person approves it' },
   { id: 'false', name: 'No plan' },
 ];
 
