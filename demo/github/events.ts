@@ -21,7 +21,9 @@ export async function synchronized(name: string, { before, after }: Moved, sende
     const [from, to] = [before.get(ref), after.get(ref)];
     if (from === undefined || to === undefined || from === to) return [];
     // GitHub begins to look for conflicts when somebody reads the pull request.
-    const pull_request = { ...listed, head: { ...listed.head, sha: to }, mergeable: null, mergeable_state: 'unknown' };
+    const updated_at = `${new Date().toISOString().slice(0, 19)}Z`;
+    const head = { ...listed.head, sha: to };
+    const pull_request = { ...listed, head, updated_at, mergeable: null, mergeable_state: 'unknown' };
     const { number, user } = listed;
     return [{ action: 'synchronize', number, before: from, after: to, pull_request, sender: sender ?? user }];
   });

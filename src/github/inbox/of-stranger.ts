@@ -42,7 +42,7 @@ export async function isOfStranger(em: EntityManager, payload: unknown): Promise
 async function isMember(em: EntityManager, githubId: number, repositoryId: number): Promise<boolean> {
   const rows: unknown[] = await em.query(
     `select from users u join members m on m.user_id = u.id join repositories r on r.project_id = m.project_id
-     where u.github_id = $1 and r.github_id = $2 limit 1`,
+     where u.github_id = $1 and r.github_id = $2 and r.is_installed limit 1`,
     [githubId, repositoryId],
   );
   return rows.length > 0;
