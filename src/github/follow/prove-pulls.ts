@@ -10,14 +10,8 @@ import type { RepositorySettings } from '../../repositories/settings/schema.ts';
 import { settingsOnGitHub } from '../../repositories/settings/settings-on-github.ts';
 import { isBeingPublished } from '../../runs/journal.ts';
 import { storeRulesOfProofs } from '../../runs/proof/proof-store.ts';
-import {
-  askForProof,
-  endProof,
-  findLiveProof,
-  holdForStranger,
-  mirrorProof,
-  showHeadAgain,
-} from '../../runs/pull-proofs/ask-proof.ts';
+import { askForProof, endProof, findLiveProof, mirrorProof, showHeadAgain } from '../../runs/pull-proofs/ask-proof.ts';
+import { holdJudged } from '../../runs/pull-proofs/hold-judged.ts';
 import {
   askAgain,
   followBaseFrom,
@@ -315,7 +309,7 @@ async function proveForks(app: App, place: Place, pulls: ListedPull[], isOver: (
   const { owner, repo } = place.name;
   for (const { number, headSha, base } of pulls) {
     const url = `${app.config.GITHUB_SERVER_URL}/${owner}/${repo}/pull/${number}`;
-    await holdForStranger(app, place.repository, { number, headSha, base, author: null, url });
+    await holdJudged(app, place.repository, { number, headSha, base, author: null, url, isForeign: true });
   }
   const isUsedUp = () => !mayAskForStranger(app.metrics, place.installationId, `${owner}/${repo}`);
   await eachThenFail(pulls, async ({ number }) => {

@@ -3,7 +3,7 @@ import type { App } from '../../app.ts';
 import { forgetShownProof } from '../../runs/pull-proofs/pull-proofs.ts';
 import { recheckTask } from '../../tasks/move.ts';
 import { followRepository, observeInstallation, syncInstallation } from '../app/installation.ts';
-import { forStranger, isForStranger } from '../app/pacing.ts';
+import { forStranger } from '../app/pacing.ts';
 import { type Place, placeOfEvent } from '../app/place.ts';
 import { takeButton } from '../commands/check-buttons.ts';
 import { handleCommands } from '../commands/handle-commands.ts';
@@ -265,12 +265,15 @@ function registerLinks(on: Registrars, app: App, inPlace: InPlace): void {
   );
 }
 
+/** After these, a pull request may have another head. */
+const getsHead = new Set(['opened', 'reopened', 'synchronize']);
+
 /** Registers what a repository may want of all pull requests: proofs. */
 function registerProofs(on: Registrars, app: App, inPlace: InPlace): void {
   on.repository('pull_request', async ({ payload }) => {
     const isRetargeted = payload.action === 'edited' && payload.changes?.base !== undefined;
     const change = { action: payload.action, isRetargeted };
-    if (isForStranger()) await holdHead(app, payload);
+    if (getsHead.has(payload.action) || isRetargeted) await holdHead(app, payload);
     return inPlace(payload, (place) => proveUnasked(app, place, change, payload.pull_request));
   });
 }

@@ -1,7 +1,8 @@
 import type { EntityManager } from 'typeorm';
 import { z } from 'zod';
 import type { App } from '../../app.ts';
-import { holdForStranger } from '../../runs/pull-proofs/ask-proof.ts';
+import { holdJudged } from '../../runs/pull-proofs/hold-judged.ts';
+import { isForStranger } from '../app/pacing.ts';
 import { findInstalledRepository } from '../store.ts';
 
 const Id = z.object({ id: z.number() });
@@ -72,10 +73,11 @@ interface PullEvent {
   };
 }
 
-/** Does what must not wait for GitHub's next hour when a stranger's open pull request gets a head; see `holdForStranger`. */
+/** Does what must not wait for GitHub's next hour when an open pull request gets a head or another base; see `holdJudged`. */
 export async function holdHead(app: App, { installation, repository, pull_request: pull }: PullEvent): Promise<void> {
   const row = installation && (await findInstalledRepository(app.db.manager, installation.id, repository.id));
   if (row === undefined || pull.state !== 'open') return;
   const { number, html_url: url, user, head, base } = pull;
-  await holdForStranger(app, row, { number, headSha: head.sha, base: base.ref, author: user?.login ?? null, url });
+  const seen = { number, headSha: head.sha, base: base.ref, author: user?.login ?? null, url };
+  await holdJudged(app, row, { ...seen, isForeign: isForStranger() });
 }

@@ -17,7 +17,7 @@ import { cancelLive, insertHidden, maxBody, mayWrite, settingsFor } from '../rev
 import { assertHeadSeen, isFork, type ReadPull, readPull } from '../reviewing/read-pull.ts';
 import { findAsk, findTaskOfPull, findTaskOfReviewed, insertAsk, type PullRef } from '../reviewing/store.ts';
 import { findLiveRun, insertRun, lockRun } from '../store.ts';
-import { askAgain, hasProofsOfHead, isJudgedHead, leaveToPeople, outdateProof } from './outdated-proofs.ts';
+import { askAgain, hasProofsOfHead, leaveToPeople, outdateProof } from './outdated-proofs.ts';
 import {
   findPullProof,
   forgetHeld,
@@ -95,44 +95,6 @@ export async function showHeadAgain(app: App, head: Pick<PullProof, 'repositoryI
   if (!(await hasProofsOfHead(em ?? app.db.manager, head))) return;
   const { repositoryId, headSha } = head;
   await app.queue.send(em, 'proofCheck', { repositoryId, headSha }, { key: `${repositoryId} ${headSha}` });
-}
-
-/** What the event of a pull request says of it. */
-export interface SeenPull {
-  number: number;
-  headSha: string;
-  base: string;
-  author: string | null;
-  url: string;
-}
-
-/**
- * Stores, without asking GitHub, that a stranger's pull request has a head of which something was proved in another one. Its event may
- * have to wait for GitHub's next hour, and until then the check run of the head must not let it be merged for what was found out about
- * another branch.
- */
-export async function holdForStranger(app: App, repository: RepositoryRow, pull: SeenPull): Promise<void> {
-  const { number, headSha, base, author, url } = pull;
-  const at = { repositoryId: repository.id, number };
-  const head = { repositoryId: repository.id, headSha };
-  if (!(await isJudgedHead(app.db.manager, head)) || !(await wasRequired(app.db.manager, repository.id))) return;
-  await app.db.transaction(async (em) => {
-    await lockUntilCommit(em, 'reviews', repository.id);
-    const known = await findPullProof(em, at, headSha);
-    if (known !== undefined && known.base === base && (known.hold === 'writer' || isLive(known.runStatus))) return;
-    if (known !== undefined && known.status !== null && known.base === base) {
-      if (await isLatestProof(em, known.id)) return;
-      // While it had another head, its base branch may have taken in commits of this one.
-      await outdateProof(em, at, askAgain);
-      await markLatestProof(em, known.id);
-    } else {
-      if ((await findTaskOfReviewed(em, at, 'proof')) === undefined)
-        await insertHidden(app, em, { repository, number }, 'proof', url);
-      const asked = { runId: null, hold: 'writer' as const, isForeign: true, isRequired: true };
-      await upsertPullProof(em, { ...at, ...asked, headSha, base, author, minutesPerDay: null, rules: null });
-    }
-    await showHeadAgain(app, head, em);
-  });
 }
 
 /** Stores that a head waits for settings that can be used. */

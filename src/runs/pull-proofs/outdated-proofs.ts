@@ -325,3 +325,16 @@ export async function isJudgedHead(
   );
   return rows.length > 0;
 }
+
+/** Stores that nothing is known yet about a head in a pull request, which will be proved. */
+export async function markUnproved(
+  em: EntityManager,
+  { repositoryId, number }: PullRef,
+  headSha: string,
+): Promise<void> {
+  await em.query(
+    `update pull_proofs set status = 'not_run', at = now(), reason = $4, outdated_reason = $4
+     where repository_id = $1 and number = $2 and head_sha = $3`,
+    [repositoryId, number, headSha, 'it has not been proved in this pull request yet'],
+  );
+}

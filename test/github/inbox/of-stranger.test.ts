@@ -112,6 +112,43 @@ describe('while strangers have used their part, a commit that is proved for anot
   });
 });
 
+describe('while a repository has used up its part, a commit that is proved for another branch may not be merged', () => {
+  let hours = 1;
+  async function busy() {
+    const { githubQuota } = acme.service.app.metrics;
+    const resetsAt = String(Math.ceil(Date.now() / 1000) + ++hours * 3600);
+    const headers = (left: number) => ({
+      ...{ 'x-ratelimit-limit': '5000', 'x-ratelimit-remaining': String(left), 'x-ratelimit-resource': 'core' },
+      'x-ratelimit-reset': resetsAt,
+    });
+    githubQuota.note(1, headers(5000));
+    const given = await proofsOfHead(acme);
+    await given.opened({ number: 7, base: 'side' }, 'no_tests');
+    expect(given.latest()).toMatch(/^neutral/);
+    for (let i = 0; i < 200; i++) githubQuota.note(1, headers(750), { repository: 'acme/app' });
+    const tell = async (action: string, pull: Parameters<typeof pullOf>[0], changes?: object) => {
+      around.pages[`/pulls/${pull.number}`] = pullOf(pull);
+      const payload = { action, number: pull.number, sender: ada, ...place, changes, pull_request: pullOf(pull) };
+      const event = { id: `${Math.random()}`, name: 'pull_request', payload };
+      await expect(acme.service.app.github?.receive(event as never)).rejects.toThrow();
+      await given.mirror(7);
+    };
+    return { ...given, tell };
+  }
+
+  test('in a new pull request of a writer', async () => {
+    const { tell, latest } = await busy();
+    await tell('opened', { number: 8 });
+    expect(latest()).toMatch(/^action_required: Pull request #8: The proof by tests did not run/);
+  });
+
+  test('when the proved one goes into another branch', async () => {
+    const { tell, latest } = await busy();
+    await tell('edited', { number: 7 }, { base: { ref: { from: 'side' } } });
+    expect(latest()).toMatch(/^action_required/);
+  });
+});
+
 test('an event of a stranger waits for the next hour when strangers have used their part, others do not', async () => {
   await acme.twoPeople();
   const { app } = acme.service;

@@ -1,0 +1,91 @@
+import type { EntityManager } from 'typeorm';
+import type { App } from '../../app.ts';
+import { lockUntilCommit } from '../../db/locks.ts';
+import type { RepositoryRow } from '../../db/tables/project.ts';
+import { liveStatuses } from '../../domain/run.ts';
+import { isBeingPublished } from '../journal.ts';
+import { insertHidden } from '../reviewing/ask.ts';
+import { findTaskOfPull, findTaskOfReviewed } from '../reviewing/store.ts';
+import { showHeadAgain } from './ask-proof.ts';
+import { askAgain, isJudgedHead, markUnproved, outdateProof } from './outdated-proofs.ts';
+import {
+  findPullProof,
+  isLatestProof,
+  markLatestProof,
+  type PullProof,
+  upsertPullProof,
+  wasRequired,
+} from './pull-proofs.ts';
+
+/** What the event of a pull request says of it. */
+export interface SeenPull {
+  number: number;
+  headSha: string;
+  base: string;
+  author: string | null;
+  url: string;
+  /** Whether it may be that of somebody who may not write here. */
+  isForeign: boolean;
+}
+
+/**
+ * Stores, without asking GitHub, that a pull request has a head of which something was proved, and shows that head again. Its event may
+ * have to wait for GitHub's next hour, and until then the check run of the head must not let it be merged for what was found out about
+ * another branch. The pull requests of tasks, which have no such rows, are shown by what is stored of them.
+ */
+export async function holdJudged(app: App, repository: RepositoryRow, pull: SeenPull): Promise<void> {
+  const em = app.db.manager;
+  const head = { repositoryId: repository.id, headSha: pull.headSha };
+  if (!(await isJudgedHead(em, head)) || !(await wasRequired(em, repository.id))) return;
+  if (await isOrBecomesOwn(em, repository, pull)) return showHeadAgain(app, head);
+  await app.db.transaction(async (inside) => {
+    await lockUntilCommit(inside, 'reviews', repository.id);
+    const known = await findPullProof(inside, { ...head, number: pull.number }, pull.headSha);
+    if (await hold(app, inside, { repository, pull, known })) await showHeadAgain(app, head, inside);
+  });
+}
+
+/** Whether a task of the project has a pull request, or a run is about to store that. */
+async function isOrBecomesOwn(
+  em: EntityManager,
+  { id }: RepositoryRow,
+  { number, headSha }: SeenPull,
+): Promise<boolean> {
+  return (await findTaskOfPull(em, id, number)) !== undefined || (await isBeingPublished(em, headSha, id));
+}
+
+interface Told {
+  repository: RepositoryRow;
+  pull: SeenPull;
+  known: PullProof | undefined;
+}
+
+/** Returns whether the pull request says something else of its head now. */
+async function hold(app: App, em: EntityManager, { repository, pull, known }: Told): Promise<boolean> {
+  const { number, headSha, base, author, url, isForeign } = pull;
+  const at = { repositoryId: repository.id, number };
+  if (known?.base === base && isPending(known)) return false;
+  if (known !== undefined && known.status !== null) {
+    if (known.base === base && (await isLatestProof(em, known.id))) return false;
+    // While it had another head, its base branch may have taken in commits of this one.
+    await outdateProof(em, at, askAgain);
+    await markLatestProof(em, known.id);
+    return true;
+  }
+  if ((await findTaskOfReviewed(em, at, 'proof')) === undefined)
+    await insertHidden(app, em, { repository, number }, 'proof', url);
+  const asked = {
+    runId: null,
+    hold: isForeign ? ('writer' as const) : null,
+    isRequired: true,
+    minutesPerDay: null,
+    rules: null,
+  };
+  await upsertPullProof(em, { ...at, ...asked, isForeign, headSha, base, author });
+  if (!isForeign) await markUnproved(em, at, headSha);
+  return true;
+}
+
+/** Whether a head waits for a writer or is being tried, so that its check run is not a success. */
+const isPending = ({ hold, runStatus }: PullProof) =>
+  hold === 'writer' || (runStatus !== null && liveStatuses.includes(runStatus));
