@@ -9,7 +9,9 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import { choosing, clone, commit, commitMore, open, section, url } from './submodule-host.ts';
+import { choosing, clone, commit, commitMore, hostSubmodules, open, section, url } from './submodule-host.ts';
+
+hostSubmodules();
 
 let first: string;
 

@@ -7,7 +7,20 @@ import { assertSubmodules, type Choosing } from '../../../src/environment/files/
 import type { Readers } from '../../../src/environment/files/private-submodules.ts';
 import { AppError } from '../../../src/errors.ts';
 import type { RepoName } from '../../../src/git/remote-url.ts';
-import { asked, choosing, clone, commit, open, redirects, section, tokens, url } from './submodule-host.ts';
+import {
+  asked,
+  choosing,
+  clone,
+  commit,
+  hostSubmodules,
+  open,
+  redirects,
+  section,
+  tokens,
+  url,
+} from './submodule-host.ts';
+
+hostSubmodules();
 
 /** Makes repositories of the host connected ones of the project. `right` is what GitHub answers about the people of the run. */
 function connecting(

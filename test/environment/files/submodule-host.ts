@@ -27,39 +27,42 @@ export const tokens = new Map<string, string>();
 export const redirects = new Map<string, string>();
 const checkouts: Checkout[] = [];
 
-beforeAll(async () => {
-  root = mkdtempSync(join(tmpdir(), 'deckhand-modules-'));
-  const find = async (name: string, token: string | undefined) => {
-    asked.push(`${name} ${token}`);
-    const folder = join(root, `${name.replace('/', '+')}.git`);
-    return existsSync(folder) && (open.has(name) || token === (tokens.get(name) ?? 'run-token')) ? folder : undefined;
-  };
-  const git = {
-    find,
-    beforeAdvertising: async () => {},
-    push: (_n: string, _t: string, r: () => Promise<Buffer>) => r(),
-  };
-  server = createServer((req, res) => {
-    const [, to] = [...redirects].find(([name]) => req.url?.startsWith(`/${name}`)) ?? [];
-    if (to === undefined) return void serveGit(git, req, res);
-    asked.push(`${req.url?.split('/').slice(1, 3).join('/')} redirected`);
-    res.writeHead(301, { Location: `${to}${req.url}` }).end();
+/** Call it once in a test file: the files of a worker share this module, and each needs a host of its own. */
+export function hostSubmodules(): void {
+  beforeAll(async () => {
+    root = mkdtempSync(join(tmpdir(), 'deckhand-modules-'));
+    const find = async (name: string, token: string | undefined) => {
+      asked.push(`${name} ${token}`);
+      const folder = join(root, `${name.replace('/', '+')}.git`);
+      return existsSync(folder) && (open.has(name) || token === (tokens.get(name) ?? 'run-token')) ? folder : undefined;
+    };
+    const git = {
+      find,
+      beforeAdvertising: async () => {},
+      push: (_n: string, _t: string, r: () => Promise<Buffer>) => r(),
+    };
+    server = createServer((req, res) => {
+      const [, to] = [...redirects].find(([name]) => req.url?.startsWith(`/${name}`)) ?? [];
+      if (to === undefined) return void serveGit(git, req, res);
+      asked.push(`${req.url?.split('/').slice(1, 3).join('/')} redirected`);
+      res.writeHead(301, { Location: `${to}${req.url}` }).end();
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-});
-afterAll(() => {
-  server.close();
-  server.closeAllConnections();
-  rmSync(root, { recursive: true, force: true });
-});
-afterEach(async () => {
-  for (const checkout of checkouts.splice(0)) await checkout.close();
-  asked.splice(0);
-  open.clear();
-  tokens.clear();
-  redirects.clear();
-});
+  afterAll(() => {
+    server.close();
+    server.closeAllConnections();
+    rmSync(root, { recursive: true, force: true });
+  });
+  afterEach(async () => {
+    for (const checkout of checkouts.splice(0)) await checkout.close();
+    asked.splice(0);
+    open.clear();
+    tokens.clear();
+    redirects.clear();
+  });
+}
 
 /** Commits files and submodules to a repository of the host, and returns the commit. */
 export function commit(name: string, files: Record<string, string>, links: Record<string, string> = {}): string {

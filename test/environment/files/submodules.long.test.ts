@@ -5,7 +5,9 @@ import { assertSubmodules, chooseFiles, toldOfFiles } from '../../../src/environ
 import { Submodules } from '../../../src/environment/files/submodules.ts';
 import { isomorphicProcess } from '../../../src/git/javascript/isomorphic-process.ts';
 import { noSettings } from '../../../src/repositories/settings/repository-settings.ts';
-import { asked, choosing, clone, commit, open, section, url } from './submodule-host.ts';
+import { asked, choosing, clone, commit, hostSubmodules, open, section, url } from './submodule-host.ts';
+
+hostSubmodules();
 
 test('submodules, also nested ones, are written into the workspace and into copies of it', async () => {
   open.add('mona/lib').add('mona/deep');
