@@ -26,6 +26,9 @@ const emptyFields: Fields = {
   systemPrompt: '',
 };
 
+/** The service allows it where the other agent belongs to somebody else, or is built in. */
+const takenText = 'Another agent has this name. Choose a different one, because lists show nothing but the name.';
+
 interface Props {
   /** The agent to edit; undefined to create one. */
   agent?: api.Agent;
@@ -37,11 +40,13 @@ export function AgentFormDialog(props: Props) {
   const { fields, set, clear, save } = useAgentForm(props);
   const { data: agents = [] } = useQuery(agentQueries.allAgents());
   const name = fields.name.trim().toLowerCase();
-  const isTaken = agents.some((each) => each.id !== agent?.id && each.name.toLowerCase() === name);
+  const isOther = (each: Pick<api.Agent, 'id' | 'name'>) => each.id !== agent?.id && each.name.toLowerCase() === name;
+  const isTaken = name !== agent?.name.toLowerCase() && agents.some(isOther);
   // A conflict may be about something else, such as a version that is not the newest.
   const isNameRefused = isTaken && statusOf(save.error) === 409;
-  const problem = isNameRefused ? errorMessage(save.error) : fieldError(save.error, 'name', 'Name');
-  const form = useRefusedField(problem);
+  const refusal = isNameRefused ? errorMessage(save.error) : fieldError(save.error, 'name', 'Name');
+  const problem = refusal ?? (isTaken ? takenText : undefined);
+  const form = useRefusedField(refusal);
   const onCancel = () => {
     clear();
     onClose();
@@ -49,7 +54,7 @@ export function AgentFormDialog(props: Props) {
   return (
     <FormDialog title={agent === undefined ? 'New agent' : 'Edit agent'} onClose={onClose} width="large">
       <form className="stack" ref={form} onSubmit={submitOnce(save)}>
-        {save.error && problem === undefined && <Flash variant="danger">{errorMessage(save.error)}</Flash>}
+        {save.error && refusal === undefined && <Flash variant="danger">{errorMessage(save.error)}</Flash>}
         <p className="muted">
           {agent === undefined
             ? 'Only you can change this agent. All of your projects can use it.'
@@ -61,17 +66,13 @@ export function AgentFormDialog(props: Props) {
             block
             maxLength={200}
             value={fields.name}
+            {...(problem === undefined ? {} : { 'data-problem': problem, validationStatus: 'error' as const })}
             onChange={(event) => {
               set({ name: event.target.value });
               save.reset();
             }}
           />
           {problem !== undefined && <FormControl.Validation variant="error">{problem}</FormControl.Validation>}
-          {problem === undefined && isTaken && (
-            <FormControl.Caption>
-              Another agent has this name. Choose a different one, because lists show nothing but the name.
-            </FormControl.Caption>
-          )}
         </FormControl>
         <Details fields={fields} set={set} agent={agent} />
         <FormButtons
