@@ -81,6 +81,8 @@ export interface Judging {
   isUnattended?: boolean;
   /** Returns whether a person allowed set-up of this change to use the network of set-up. */
   isSetupApproved(change: HeldChange): Promise<boolean>;
+  /** Returns whether an earlier run has proved exactly these files of a repository that this run did not change. */
+  isProved(of: Work, tree: string): Promise<boolean>;
 }
 
 /**
@@ -123,7 +125,7 @@ async function judgeTrees(work: Work, ending: Ending, judging: Judging, trees: T
  */
 async function judgeByChecks(
   work: Work,
-  { messages, isSetupApproved }: Judging,
+  { messages, isSetupApproved, isProved }: Judging,
   trees: Trees,
   findings: string[],
 ): Promise<Judgement> {
@@ -138,7 +140,11 @@ async function judgeByChecks(
   const failing = firstFailure(checks);
   if (failing !== undefined && timesSaid(ofLastRun(messages), checksText) < maxCheckRounds)
     return { accepted: false, objection: checkText(failing) };
-  const { proofs, weakened } = await proveAll(changed, treeOf, checks);
+  // The run that changed them may have failed before it was proved.
+  const unproved: Work[] = [];
+  for (const each of toCheck)
+    if (!changed.includes(each) && !(await isProved(each, await treeOf(each)))) unproved.push(each);
+  const { proofs, weakened } = await proveAll([...changed, ...unproved], treeOf, checks);
   if (weakened !== undefined && timesSaid(messages, weakenedOpening) === 0)
     return { accepted: false, objection: weakened };
   return { accepted: true, evidence: { trees, checks, proofs } };
@@ -203,7 +209,7 @@ async function checkAll(works: Work[], treeOf: TreeOf): Promise<CheckResult[]> {
   return checks;
 }
 
-/** Proves the change of each changed repository. `weakened` tells the agent that earlier tests fail with its change. */
+/** Proves the change of each of these repositories. `weakened` tells the agent that earlier tests fail with its change. */
 async function proveAll(
   changed: Work[],
   treeOf: TreeOf,

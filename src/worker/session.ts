@@ -30,6 +30,7 @@ import { listHandoffs, listRelatedHandoffs } from '../tasks/work-store.ts';
 import { type Judging, judgeEnding } from './judge.ts';
 import { readTrees } from './leaving/changes.ts';
 import { planSections, readPlanning } from './plan.ts';
+import { isProvedBefore } from './proof/publish-proof.ts';
 import { tellOfTakeUp } from './take-up.ts';
 import { findContext, insertContext, openTurns, updateContext } from './turns.ts';
 import { openUndone, undoAlone, undoSections } from './undo/undo.ts';
@@ -327,7 +328,10 @@ function loopContext(
         objection: ended.length === 0 ? objection : `${objection}\n\n${endedNotice(ended)}`,
       });
       const isApproved: Judging['isSetupApproved'] = (change) => isSetupApproved(app, work, change);
-      const judgement = await judgeEnding(work, ending, { mode, messages, isSetupApproved: isApproved });
+      const judgement = await judgeEnding(work, ending, {
+        ...{ mode, messages, isSetupApproved: isApproved },
+        isProved: (of, tree) => isProvedBefore(app, of, tree),
+      });
       if ('objection' in judgement) return refuse(judgement.objection);
       // Nobody is asked to allow set-up of a change that is never pushed. The hidden tests decide about it as it is.
       if (!judgement.accepted && isAlone(work)) return { accepted: true, evidence: { trees: judgement.trees } };

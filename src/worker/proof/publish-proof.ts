@@ -53,11 +53,10 @@ export async function storeFailedProof(work: Work, changed: Work[], trees: Trees
  * settings, for the same base and from the same commit of it. What this run proved in another repository says nothing about them.
  */
 export async function recallProof(app: App, work: Work): Promise<void> {
-  const { evidence, settings, task, repository, baseBranch } = work;
+  const { evidence, task, repository } = work;
   if (evidence === undefined || evidence.proof !== undefined) return;
   const { tree } = evidence;
-  const tested = { repositoryId: repository.id, tree, settings: decidingSettings(settings), baseBranch };
-  const known = await findProofOf(app.db.manager, task.id, tested, (base) => isSameChange(work, base));
+  const known = await findEarlierProof(app, work, tree);
   evidence.proof =
     known?.proof ?? notRun('no run of this task has tested these files with these settings for this base branch');
   evidence.base = known?.base;
@@ -67,6 +66,16 @@ export async function recallProof(app: App, work: Work): Promise<void> {
       await listAcceptedExpectations(app.db.manager, task.id, repository.id, tree),
     );
 }
+
+function findEarlierProof(app: App, work: Work, tree: string) {
+  const { settings, task, repository, baseBranch } = work;
+  const tested = { repositoryId: repository.id, tree, settings: decidingSettings(settings), baseBranch };
+  return findProofOf(app.db.manager, task.id, tested, (base) => isSameChange(work, base));
+}
+
+/** Returns whether `recallProof` finds something for these files. */
+export const isProvedBefore = async (app: App, work: Work, tree: string): Promise<boolean> =>
+  (await findEarlierProof(app, work, tree)) !== undefined;
 
 /** Returns whether the branch follows the commits of an approval: the same files may expect something else after others. */
 async function areAccepted({ checkout, branch }: Work, approvals: string[][]): Promise<boolean> {

@@ -5,6 +5,7 @@ import { oneLine } from '../../domain/text/sanitize.ts';
 import { listUndone } from '../../runs/undoing/store.ts';
 import type { ToolHost } from '../../sandbox/sandbox.ts';
 import { type Judging, judgeEnding } from '../judge.ts';
+import { isProvedBefore } from '../proof/publish-proof.ts';
 import { isSetupApproved } from '../waits.ts';
 import { allWorks, type Work } from '../work.ts';
 import type { OpenRepositories } from '../workspace/open-repositories.ts';
@@ -53,6 +54,7 @@ export async function undoAlone(app: App, work: Work, begun: Begun): Promise<Jud
     messages: [],
     isUnattended: true,
     isSetupApproved: isApproved,
+    isProved: (of: Work, tree: string) => isProvedBefore(app, of, tree),
   };
   const judgement = await judgeEnding(work, ending, judging);
   if (judgement.accepted) return { ...ending, ...judgement.evidence };

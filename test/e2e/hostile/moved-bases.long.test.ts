@@ -59,8 +59,27 @@ test('a proof does not count for a branch that has merged the base since and dro
   plays([finish], [finish]);
   await say(number, '/agent revise Look at it once more.');
   await settled(number, 'in_review', 3);
+  expect(await proof()).toMatchObject({ status: 'weakened' });
+  expect((await pull()).body).toContain('the earlier tests fail with this change');
+});
+
+test('what a run left that failed is proved by the run that goes on with it, although that changes nothing', async () => {
+  const { world, plays, push, settled, say } = face;
+  await push('main', 'old.test', 'true\n');
+  await push('main', '.deckhand.yml', settings);
+  const budget = (steps: number | null) =>
+    world.service.api(world.token, 'PATCH', `/projects/${world.project.id}`, { budgets: { runSteps: steps } });
+  await budget(1);
+  plays(change('made'));
+  const number = await world.issue('/agent start');
+  const task = await settled(number, 'in_review', 1);
+  const proof = () => world.get<{ status: string }>(`/tasks/${task.id}/proof`);
   expect(await proof()).toMatchObject({ status: 'not_run' });
-  expect((await pull()).body).toContain('no run of this task has tested these files');
+  await budget(null);
+  plays([finish], [finish]);
+  await say(number, '/agent retry');
+  await settled(number, 'in_review', 2);
+  expect(await proof()).toMatchObject({ status: 'proved' });
 });
 
 test('nobody goes back to a merge of the base branch that the branch has merged again since', async () => {
