@@ -9,6 +9,7 @@ import { hasRoom } from './data-folders.ts';
 import { runEnvironmentTrial } from './environment/run-trial.ts';
 import { syncInstallations } from './github/app/installation.ts';
 import { deleteOldSignIns } from './github/app/one-time.ts';
+import { forStranger } from './github/app/pacing.ts';
 import { adoptStoredApp } from './github/app/stored-app.ts';
 import { answerTrial } from './github/commands/notices.ts';
 import { deleteOldDeliveries, forgetHandledCommands, forgetPayloads } from './github/delivery-store.ts';
@@ -231,7 +232,14 @@ export const jobs: { [N in JobName]: Job<N> } = {
     isShared: true,
     handle: (app, head) => showHeadJob(app, head),
   },
-  proof: { once: true, retries: 120, concurrency: 2, isShared: true, handle: (app, pull) => proveAgainJob(app, pull) },
+  proof: {
+    once: true,
+    retries: 120,
+    concurrency: 2,
+    isShared: true,
+    handle: (app, { isOfStranger, ...pull }) =>
+      isOfStranger ? forStranger(() => proveAgainJob(app, pull)) : proveAgainJob(app, pull),
+  },
   // Each retry may clone for minutes. The next reading of the pull request asks again.
   diff: { once: true, retries: 2, concurrency: 2, isShared: true, handle: (app, pull) => refreshDiffJob(app, pull) },
   // As `diff`: each retry may clone, and the next push asks again.

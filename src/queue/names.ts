@@ -63,8 +63,8 @@ export interface Jobs {
    * Review a pull request again, because it got newer commits. `after` is the run whose review was not posted.
    */
   review: { repositoryId: string; number: number; after: string };
-  /** Prove a pull request again, because its base branch has taken in commits of it. */
-  proof: { repositoryId: string; number: number };
+  /** Prove a pull request again, because its base branch has taken in commits of it, or because it had to wait. */
+  proof: { repositoryId: string; number: number; isOfStranger?: boolean };
   /** Show again what is proved about a commit, because the pull requests that have it as their head have changed. */
   proofCheck: { repositoryId: string; headSha: string };
   /** Read the diff of a task again, because its pull request has another head or another base. */

@@ -58,23 +58,30 @@ const sender =
 const header = /^[\s*]*\p{L}[\p{L} ]{0,20}:/u;
 /** What stands before the text of an earlier mail, or after it. */
 const ofMail = [
-  /\b(notifications@github\.com|@(reply|noreply)\.github\.com)\b/i,
-  /^\s*-{3,} ?[^-]{3,60} ?-{3,}\s*$/,
-  /^_{10,}\s*$/,
-  /(wrote|schrieb|écrit|escribió|ha scritto|escreveu|schreef|skrev|napisał(a|\(a\))?|writes|写道)\s*:\s*$/i,
+  /(notifications@github|@reply\.github|@noreply\.github)\.com>/i,
+  /^\s*-{3,} ?(original|forwarded|ursprüngliche|weitergeleitete|message d|mensaje|messaggio|mensagem|oorspronkelijk|oprindelig|ursprungligt|исходное|原始)/i,
   /^[\s—-]*reply to this email directly\b/i,
   /^you are receiving this because\b/i,
 ];
+/** The line before an earlier mail, which is a quote where the program for mail marks it. */
+const wrote =
+  /(\b(wrote|écrit|escribió|ha scritto|escreveu|napisał(a|\(a\))?|写道)|\b(schrieb|schreef|skrev|пишет|написал)\b[^:]{0,200})\s*:\s*$/i;
 
 /**
  * Returns from which line on a comment may be the earlier mail that somebody has answered; the number of lines if it is none. GitHub
  * marks it as a quote only if it knows the form of the program for mail.
  */
 function mailIn(lines: string[], hidden: Set<number>): number {
+  const isQuoted = (n: number) => hidden.has(n) || /^\s{0,3}>/.test(lines[n] ?? '');
   const found = lines.findIndex((line, n) => {
-    if (hidden.has(n) || /^\s{0,3}>/.test(line)) return false;
+    if (isQuoted(n)) return false;
     const head = line.slice(0, 300);
-    return (sender.test(head) && header.test(lines[n + 1] ?? '')) || ofMail.some((form) => form.test(head));
+    if (sender.test(head)) return header.test(lines[n + 1] ?? '') && header.test(lines[n + 2] ?? '');
+    if (wrote.test(head)) {
+      const next = lines.findIndex((each, at) => at > n && each.trim() !== '');
+      return next !== -1 && !isQuoted(next);
+    }
+    return ofMail.some((form) => form.test(head));
   });
   return found === -1 ? lines.length : found;
 }

@@ -168,10 +168,13 @@ export function forStranger<T>(act: () => T): T {
   return strange.run(true, act);
 }
 
-/** Returns whether strangers may still use GitHub's hour for a repository, `owner/name`. */
-export function mayAskForStranger({ githubQuota }: Metrics, installationId: number, repository: string): boolean {
-  const asker = { repository: repository.toLowerCase(), isOfStranger: true };
-  return githubQuota.pauseOf(installationId, asker, 'core') === undefined;
+/** Returns for how many ms strangers may not use GitHub's hour for a repository, `owner/name`; undefined if they may. */
+export function pauseOfStrangers(
+  { githubQuota }: Metrics,
+  installationId: number,
+  repository: string,
+): number | undefined {
+  return githubQuota.pauseOf(installationId, { repository: repository.toLowerCase(), isOfStranger: true }, 'core');
 }
 
 /** Returns whether what is handled now is what a stranger did. */

@@ -40,7 +40,7 @@ import {
   wasRequired,
 } from '../../runs/pull-proofs/pull-proofs.ts';
 import type { PullRef } from '../../runs/reviewing/store.ts';
-import { forStranger, mayAskForStranger, urgently } from '../app/pacing.ts';
+import { forStranger, pauseOfStrangers, urgently } from '../app/pacing.ts';
 import { type Place, placeOfRepository, readRepository } from '../app/place.ts';
 import { heardUntil } from '../delivery-store.ts';
 import { eachThenFail } from '../each-apart.ts';
@@ -311,9 +311,13 @@ async function proveForks(app: App, place: Place, pulls: ListedPull[], isOver: (
     const url = `${app.config.GITHUB_SERVER_URL}/${owner}/${repo}/pull/${number}`;
     await holdJudged(app, place.repository, { number, headSha, base, author: null, url, isForeign: true });
   }
-  const isUsedUp = () => !mayAskForStranger(app.metrics, place.installationId, `${owner}/${repo}`);
+  const { id: repositoryId } = place.repository;
   await eachThenFail(pulls, async ({ number }) => {
-    if (!isOver() && !isUsedUp()) await forStranger(() => proveIfAllowed(app, place, number, false));
+    if (isOver()) return;
+    const pauseMs = pauseOfStrangers(app.metrics, place.installationId, `${owner}/${repo}`);
+    if (pauseMs === undefined) return forStranger(() => proveIfAllowed(app, place, number, false));
+    const job = { repositoryId, number, isOfStranger: true };
+    await app.queue.send(undefined, 'proof', job, { key: `${repositoryId} ${number}`, afterSeconds: pauseMs / 1000 });
   });
 }
 

@@ -7,7 +7,7 @@ import { isBeingPublished } from '../journal.ts';
 import { insertHidden } from '../reviewing/ask.ts';
 import { findTaskOfPull, findTaskOfReviewed } from '../reviewing/store.ts';
 import { showHeadAgain } from './ask-proof.ts';
-import { askAgain, isJudgedHead, markUnproved, outdateProof } from './outdated-proofs.ts';
+import { askAgain, hasProofsOfHead, markUnproved, outdateProof } from './outdated-proofs.ts';
 import {
   findPullProof,
   isLatestProof,
@@ -23,6 +23,8 @@ export interface SeenPull {
   headSha: string;
   base: string;
   author: string | null;
+  /** GitHub's number of its author; undefined where that is not known. */
+  authorId?: number | undefined;
   url: string;
   /** Whether it may be that of somebody who may not write here. */
   isForeign: boolean;
@@ -36,8 +38,8 @@ export interface SeenPull {
 export async function holdJudged(app: App, repository: RepositoryRow, pull: SeenPull): Promise<void> {
   const em = app.db.manager;
   const head = { repositoryId: repository.id, headSha: pull.headSha };
-  if (!(await isJudgedHead(em, head)) || !(await wasRequired(em, repository.id))) return;
-  if (await isOrBecomesOwn(em, repository, pull)) return showHeadAgain(app, head);
+  if (!(await hasProofsOfHead(em, head)) || !(await wasRequired(em, repository.id))) return;
+  if (await isOrBecomesOwn(app, repository, pull)) return showHeadAgain(app, head);
   await app.db.transaction(async (inside) => {
     await lockUntilCommit(inside, 'reviews', repository.id);
     const known = await findPullProof(inside, { ...head, number: pull.number }, pull.headSha);
@@ -47,11 +49,14 @@ export async function holdJudged(app: App, repository: RepositoryRow, pull: Seen
 
 /** Whether a task of the project has a pull request, or a run is about to store that. */
 async function isOrBecomesOwn(
-  em: EntityManager,
+  app: App,
   { id }: RepositoryRow,
-  { number, headSha }: SeenPull,
+  { number, headSha, authorId }: SeenPull,
 ): Promise<boolean> {
-  return (await findTaskOfPull(em, id, number)) !== undefined || (await isBeingPublished(em, headSha, id));
+  const em = app.db.manager;
+  if ((await findTaskOfPull(em, id, number)) !== undefined) return true;
+  const bot = await app.github?.bot();
+  return bot !== undefined && authorId === bot.id && (await isBeingPublished(em, headSha, id));
 }
 
 interface Told {
@@ -64,12 +69,16 @@ interface Told {
 async function hold(app: App, em: EntityManager, { repository, pull, known }: Told): Promise<boolean> {
   const { number, headSha, base, author, url, isForeign } = pull;
   const at = { repositoryId: repository.id, number };
-  if (known?.base === base && isPending(known)) return false;
+  if (known?.base === base && isPending(known)) {
+    if (await isLatestProof(em, known.id)) return false;
+    await markLatestProof(em, known.id, { isRequired: true });
+    return true;
+  }
   if (known !== undefined && known.status !== null) {
-    if (known.base === base && (await isLatestProof(em, known.id))) return false;
+    if (known.base === base && known.isRequired && (await isLatestProof(em, known.id))) return false;
     // While it had another head, its base branch may have taken in commits of this one.
     await outdateProof(em, at, askAgain);
-    await markLatestProof(em, known.id);
+    await markLatestProof(em, known.id, { isRequired: true });
     return true;
   }
   if ((await findTaskOfReviewed(em, at, 'proof')) === undefined)
@@ -86,6 +95,6 @@ async function hold(app: App, em: EntityManager, { repository, pull, known }: To
   return true;
 }
 
-/** Whether a head waits for a writer or is being tried, so that its check run is not a success. */
-const isPending = ({ hold, runStatus }: PullProof) =>
-  hold === 'writer' || (runStatus !== null && liveStatuses.includes(runStatus));
+/** Whether a head waits for something or is being tried, so that its check run is not a success. */
+const isPending = ({ hold, isRequired, runStatus }: PullProof) =>
+  (hold !== null && isRequired) || (runStatus !== null && liveStatuses.includes(runStatus));

@@ -314,18 +314,6 @@ export async function hasProofsOfHead(
   return rows.length > 0;
 }
 
-/** Returns whether something was found out about a head, in whatever pull request. */
-export async function isJudgedHead(
-  em: EntityManager,
-  { repositoryId, headSha }: { repositoryId: string; headSha: string },
-): Promise<boolean> {
-  const rows: unknown[] = await em.query(
-    'select from pull_proofs where repository_id = $1 and head_sha = $2 and status is not null limit 1',
-    [repositoryId, headSha],
-  );
-  return rows.length > 0;
-}
-
 /** Stores that nothing is known yet about a head in a pull request, which will be proved. */
 export async function markUnproved(
   em: EntityManager,

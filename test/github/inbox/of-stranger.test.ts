@@ -49,22 +49,32 @@ test('what was proved of a pull request is taken back at once when it goes elsew
   await em.query('delete from pull_proofs');
 });
 
+let hour = 1;
+const headersOf = (left: number) => ({
+  ...{ 'x-ratelimit-limit': '100', 'x-ratelimit-remaining': String(left), 'x-ratelimit-resource': 'core' },
+  'x-ratelimit-reset': String(Math.ceil(Date.now() / 1000) + hour * 3600),
+});
+/** Headers of an answer in the next hour. */
+function fresh() {
+  hour += 1;
+  return headersOf(100);
+}
+
 /** Strangers have used their part of GitHub's hour. */
 function spendAll() {
-  const headers = {
-    ...{ 'x-ratelimit-limit': '100', 'x-ratelimit-remaining': '90', 'x-ratelimit-resource': 'core' },
-    'x-ratelimit-reset': String(Math.ceil(Date.now() / 1000) + 3600),
-  };
+  const headers = headersOf(90);
   const { githubQuota } = acme.service.app.metrics;
   for (let i = 0; i < 10; i++) githubQuota.note(1, headers, { repository: 'acme/app', isOfStranger: true });
 }
 
 describe('while strangers have used their part, a commit that is proved for another branch may not be merged', () => {
   const waits = /^action_required: Pull request #8: Waits for somebody with write permission/;
-  async function proved() {
+  async function proved(isJudged = true) {
     const given = await proofsOfHead(acme);
-    await given.opened({ number: 7, base: 'side' }, 'no_tests');
-    expect(given.latest()).toMatch(/^neutral/);
+    acme.service.app.metrics.githubQuota.note(1, fresh(), {});
+    await given.told('opened', { number: 7, base: 'side' });
+    if (isJudged) await given.judge(7, 'no_tests');
+    expect(given.latest()).toMatch(isJudged ? /^neutral/ : /^queued/);
     spendAll();
     const tell = async (action: string, more: object = {}) => {
       const eves = pullOf({ number: 8, user: eve, ...more });
@@ -85,6 +95,13 @@ describe('while strangers have used their part, a commit that is proved for anot
   test('with a new pull request', async () => {
     const { tell, latest } = await proved();
     await tell('opened');
+    expect(latest()).toMatch(waits);
+  });
+
+  test('with one that is opened while the commit is being proved', async () => {
+    const { judge, tell, latest } = await proved(false);
+    await tell('opened');
+    await judge(7, 'no_tests');
     expect(latest()).toMatch(waits);
   });
 

@@ -78,7 +78,9 @@ interface Wishing {
  */
 async function showHead(look: Look, head: Head): Promise<void> {
   const proofs = await listProofsOfHead(look.app.db.manager, head);
-  const isOfStrangers = proofs.every(({ isForeign, status }) => isForeign && status === null);
+  const isOfStrangers = proofs.every(
+    ({ isForeign, status, checkRunId }) => isForeign && status === null && checkRunId === null,
+  );
   const show = () => showStrictest(look, head, proofs);
   await (isOfStrangers ? forStranger(show) : show());
 }
