@@ -64,6 +64,8 @@ function registrar(probot: Probot, app: App, parts: Part[]): Probot['on'] {
  *   permission saw it. Later edits may not count. A command is handled once, and its author's rights are looked up.
  * - `headChanged`: the head of a pull request and since when it has it, to know what a person had seen. An older head does
  *   not replace a newer one.
+ * - `holdHead`: the head and the base of a pull request, which only add what forbids a merge until GitHub was asked. What is older
+ *   than the head that is known changes nothing.
  * - `refreshPull`: whether the event was a push. The pull request itself is read again.
  * - `proveAfterPush`: the commits of a push, if it leads from the head that is known to the one that GitHub shows.
  *   Otherwise GitHub is asked for them.
