@@ -22,7 +22,7 @@ test('nothing is proved if more was changed that may weaken the tests', () => {
   expect(proof).toMatchObject({ status: 'unproved', reason: 'guard.test was removed' });
 });
 
-test('whoever requires proofs merges no undo that may weaken tests which did not judge it', () => {
+test('an undo is hindered if the earlier tests fail, or if it changes more than it undoes', () => {
   const failed = { ...observed, tried: [{ outcome: 'failed' as const }, { outcome: 'failed' as const }] };
   const besides = { ...observed, doubts: ['guard.test was changed besides what is undone'] };
   for (const each of [failed, besides, { ...besides, hadTests: false }])

@@ -103,7 +103,7 @@ test('a running run pauses before its next turn, and frees its worker', async ()
   expect((await logOf(run.id)).map((e) => e.text)).toEqual(['octocat paused the run', 'waiting: Paused by octocat.']);
 });
 
-test('a pause that has not begun is told to all who watch, and can be withdrawn', async () => {
+test('everybody who watches a run hears that it is to pause, and the pause can be withdrawn before it begins', async () => {
   const run = await running();
   const events = () => em().query('select id from project_events where object_id = $1', [run.id]);
   const before = await events();

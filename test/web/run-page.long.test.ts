@@ -195,7 +195,7 @@ inBrowser(
     expect(await page.getByLabel('Message the agent').inputValue()).toBe('');
     await page.getByRole('button', { name: 'Pause run' }).click();
     await page.getByText("The run pauses after its agent's current turn").waitFor();
-    // The button keeps the focus, and says so to whoever opens the page later.
+    // The button keeps the focus, and whoever opens the page later sees that the run is to pause.
     const pausing = page.getByRole('button', { name: 'Pausing after this turn' });
     await pausing.and(page.locator(':focus')).waitFor();
     await page.reload();

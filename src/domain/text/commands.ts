@@ -43,16 +43,16 @@ export function parseCommands(body: string, marks: Marks): Command[] {
 }
 
 /**
- * Returns the numbers of the lines that "Create issue from discussion" and "Reference in new issue" of GitHub may have copied, without
- * quoting them. Where what was copied ends is not certain, so it counts until the end, or from the beginning.
+ * Returns the numbers of the lines that GitHub's "Create issue from discussion" and "Reference in new issue" may have copied. Neither
+ * quotes them. A discussion may reach to the end of the text, and a comment back to its beginning.
  */
 function copiedIn(lines: string[]): number[] {
-  const discussion = lines.findIndex((line) => /<div\s[^>]*discussions-op-text/i.test(line));
+  const discussion = lines.findIndex((line) => line.includes('discussions-op-text'));
   const comment = lines.findLastIndex((line) => /^[\s_*]*originally posted by\b/i.test(line));
   return lines.flatMap((_, n) => (n <= comment || (discussion >= 0 && n >= discussion) ? [n] : []));
 }
 
-/** The beginning of a mail's header, as programs for mail name the sender. */
+/** The first line of a mail's header, which names the sender. */
 const sender =
   /^[\s*]*(from|von|de|da|van|från|fra|od|kimden|nadawca|feladó|lähettäjä|mittente|remitente|expéditeur|от|发件人|寄件者|差出人|보낸 사람)\s*:/i;
 const header = /^[\s*]*\p{L}[\p{L} ]{0,20}:/u;
@@ -63,13 +63,13 @@ const ofMail = [
   /^[\s—-]*reply to this email directly\b/i,
   /^you are receiving this because\b/i,
 ];
-/** The line before an earlier mail, which is a quote where the program for mail marks it. */
+/** The line before an earlier mail. What follows is a quote if the mail program marks it. */
 const wrote =
   /(\b(wrote|écrit|escribió|ha scritto|escreveu|napisał(a|\(a\))?|写道)|\b(schrieb|schreef|skrev|пишет|написал)\b[^:]{0,200})\s*:\s*$/i;
 
 /**
- * Returns from which line on a comment may be the earlier mail that somebody has answered; the number of lines if it is none. GitHub
- * marks it as a quote only if it knows the form of the program for mail.
+ * Returns the first line that may belong to the mail that somebody has answered, or the number of lines if there is none. GitHub marks
+ * that mail as a quote only if it knows the format of the mail program.
  */
 function mailIn(lines: string[], hidden: Set<number>): number {
   const isQuoted = (n: number) => hidden.has(n) || /^\s{0,3}>/.test(lines[n] ?? '');

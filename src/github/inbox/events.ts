@@ -27,7 +27,8 @@ import { forgetShownCheck } from '../mirror/mirror-store.ts';
 import { takeTicks } from '../planning/advance-plan.ts';
 import { planMarker } from '../planning/plan-comment.ts';
 import { findPullsByGitHub } from '../store.ts';
-import { holdHead, isOfStranger } from './of-stranger.ts';
+import { holdHead } from './hold-head.ts';
+import { isOfStranger } from './of-stranger.ts';
 
 type Named = { installation?: { id: number } | undefined; repository?: { id: number; full_name: string } | undefined };
 

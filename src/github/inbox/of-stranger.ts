@@ -1,10 +1,5 @@
 import type { EntityManager } from 'typeorm';
 import { z } from 'zod';
-import type { App } from '../../app.ts';
-import { holdJudged } from '../../runs/pull-proofs/hold-judged.ts';
-import type { PullRef } from '../../runs/reviewing/store.ts';
-import { isForStranger } from '../app/pacing.ts';
-import { findInstalledRepository } from '../store.ts';
 
 const Id = z.object({ id: z.number() });
 const Payload = z.object({
@@ -36,7 +31,9 @@ export async function isOfStranger(em: EntityManager, payload: unknown): Promise
   const read = Payload.safeParse(payload).data;
   if (read === undefined) return false;
   const { action, sender, repository, pull_request: pull } = read;
-  if (pull.user.id !== sender.id || insiders.has(pull.author_association)) return false;
+  // Whoever pushes to a fork may use another account than its owner. What others do to a pull request, members do.
+  const isTheirs = pull.user.id === sender.id || action === 'synchronize';
+  if (!isTheirs || insiders.has(pull.author_association)) return false;
   if (pull.head.repo?.id === pull.base.repo.id || (await isMember(em, sender.id, repository.id))) return false;
   return !changing.has(action) || !(await isJudged(em, repository.id, pull.number));
 }
@@ -56,47 +53,6 @@ async function isJudged(em: EntityManager, repositoryId: number, number: number)
     `select from repositories r join pull_proofs p on p.repository_id = r.id
      where r.github_id = $1 and p.number = $2 and p.status is not null limit 1`,
     [repositoryId, number],
-  );
-  return rows.length > 0;
-}
-
-/** What GitHub sends with an event about a pull request. */
-interface PullEvent {
-  installation?: { id: number } | undefined;
-  repository: { id: number };
-  pull_request: {
-    number: number;
-    state: string;
-    html_url: string;
-    user: { id: number | bigint; login: string } | null;
-    head: { sha: string; repo: { id: number | bigint } | null };
-    base: { ref: string };
-    updated_at: string;
-  };
-}
-
-/** Does what must not wait for GitHub's next hour when an open pull request gets a head or another base; see `holdJudged`. */
-export async function holdHead(app: App, { installation, repository, pull_request: pull }: PullEvent): Promise<void> {
-  const row = installation && (await findInstalledRepository(app.db.manager, installation.id, repository.id));
-  if (row === undefined || pull.state !== 'open') return;
-  const { number, html_url: url, user, head, base } = pull;
-  if (await hadLater(app.db.manager, { repositoryId: row.id, number }, head.sha, new Date(pull.updated_at))) return;
-  const seen = {
-    number,
-    headSha: head.sha,
-    base: base.ref,
-    author: user?.login ?? null,
-    authorId: Number(user?.id),
-    url,
-  };
-  await holdJudged(app, row, { ...seen, isForeign: isForStranger() || head.repo?.id !== repository.id });
-}
-
-/** Returns whether a pull request is known to have had another head later than an event says. Events may come late, and again. */
-async function hadLater(em: EntityManager, at: PullRef, headSha: string, when: Date): Promise<boolean> {
-  const rows: unknown[] = await em.query(
-    'select from pull_heads where repository_id = $1 and number = $2 and head_sha <> $3 and since > $4',
-    [at.repositoryId, at.number, headSha, when],
   );
   return rows.length > 0;
 }

@@ -1,5 +1,5 @@
-// Serves the file tools of one run over stdin and stdout, one JSON object per line. It runs inside the sandbox, or as a
-// plain process if there is none, and imports nothing from the service. Commands run in other sandboxes (command-host.ts).
+// Serves the file tools of one run over stdin and stdout, one JSON object per line. It runs inside the sandbox, or in an
+// ordinary process where there is no sandbox, so it imports nothing from the service. command-host.ts runs the commands.
 import { createInterface } from 'node:readline';
 import { deleteFile, editFile, insertLines, writeFile } from './editing/edit.mjs';
 import { applyPatch } from './editing/patch.mjs';

@@ -111,8 +111,8 @@ const claimable = (columns: string, labels: string) => `
     or (${isBehind} or coalesce(r.agent_id, '') <> all (b.agents)) and ($1::int = 0 or b.runs < $1::int)))`;
 
 /**
- * SQL: whether a run is queued or abandoned. PostgreSQL takes ten milliseconds to plan the choice of a run, and a worker asks
- * for one after each run and with each heartbeat; mostly there is none. The orders make PostgreSQL use the indexes.
+ * SQL: whether a run is queued or abandoned. PostgreSQL takes ten milliseconds to plan the choice of a run, and usually there is none
+ * when a worker asks, which it does after each run and with each heartbeat. With `order by`, PostgreSQL uses the indexes.
  */
 const mayFind = `(
   (select id from runs where status = 'queued' and kind not in ${behindOthers} order by created_at, id limit 1) is not null

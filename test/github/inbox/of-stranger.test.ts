@@ -1,5 +1,6 @@
 import { type Place, placeOfRepository } from '../../../src/github/app/place.ts';
 import { proveMissed } from '../../../src/github/follow/prove-pulls.ts';
+import { holdHead } from '../../../src/github/inbox/hold-head.ts';
 import { isOfStranger } from '../../../src/github/inbox/of-stranger.ts';
 import { openAcme } from '../../support/stand-ins/acme.ts';
 import { around, asked } from '../../support/stand-ins/named-github.ts';
@@ -20,6 +21,7 @@ test.each([
   ['that of a collaborator', pull('COLLABORATOR'), false],
   ['one from a branch here', pull('NONE', ada), false],
   ['one that somebody else has labeled', { ...pull('NONE'), sender: ada }, false],
+  ['a push to it by another account', { ...pull('NONE'), sender: { ...eve, id: 501 } }, true],
   ['a comment', { sender: eve, comment: { user: eve, author_association: 'CONTRIBUTOR' } }, false],
   ['a push', { sender: eve, ref: 'refs/heads/main' }, false],
 ])('%s', async (_name, payload, expected) => {
@@ -126,23 +128,21 @@ describe('while strangers have used their part, a commit that is proved for anot
     await proveMissed(acme.service.app, there, () => false);
     await mirror(7);
     expect(latest()).toMatch(waits);
+    // It is looked at once strangers may ask again, although no comparison finds it a second time.
+    const jobs: object[] = await em.query(`select data from pgboss.job where name = 'proof' and start_after > now()`);
+    expect(jobs).toEqual([{ data: { repositoryId: own.id, number: 8, isOfStranger: true } }]);
   });
 });
 
 describe('while a repository has used up its part, a commit that is proved for another branch may not be merged', () => {
-  let hours = 1;
   async function busy() {
     const { githubQuota } = acme.service.app.metrics;
-    const resetsAt = String(Math.ceil(Date.now() / 1000) + ++hours * 3600);
-    const headers = (left: number) => ({
-      ...{ 'x-ratelimit-limit': '5000', 'x-ratelimit-remaining': String(left), 'x-ratelimit-resource': 'core' },
-      'x-ratelimit-reset': resetsAt,
-    });
-    githubQuota.note(1, headers(5000));
+    githubQuota.note(1, fresh());
+    const headers = { ...headersOf(750), 'x-ratelimit-limit': '5000' };
     const given = await proofsOfHead(acme);
     await given.opened({ number: 7, base: 'side' }, 'no_tests');
     expect(given.latest()).toMatch(/^neutral/);
-    for (let i = 0; i < 200; i++) githubQuota.note(1, headers(750), { repository: 'acme/app' });
+    for (let i = 0; i < 200; i++) githubQuota.note(1, headers, { repository: 'acme/app' });
     const tell = async (action: string, pull: Parameters<typeof pullOf>[0], changes?: object) => {
       around.pages[`/pulls/${pull.number}`] = pullOf(pull);
       const payload = { action, number: pull.number, sender: ada, ...place, changes, pull_request: pullOf(pull) };
@@ -164,6 +164,21 @@ describe('while a repository has used up its part, a commit that is proved for a
     await tell('edited', { number: 7 }, { base: { ref: { from: 'side' } } });
     expect(latest()).toMatch(/^action_required/);
   });
+});
+
+test('an event that comes late takes nothing back from the head that came after it', async () => {
+  const { opened, told, judge, mirror, latest } = await proofsOfHead(acme);
+  acme.service.app.metrics.githubQuota.note(1, fresh());
+  const later = 'b'.repeat(40);
+  await opened({ number: 7, base: 'side' }, 'no_tests');
+  await opened({ number: 8 }, 'no_tests');
+  await told('synchronize', { number: 8, sha: later });
+  await judge(8, 'proved', later);
+  const shown = latest(later);
+  const late = { ...pullOf({ number: 8 }), updated_at: '2020-01-01T00:00:00Z' };
+  await holdHead(acme.service.app, { ...place, pull_request: late });
+  await mirror(7, 8);
+  expect([shown, latest(later)]).toEqual([expect.stringMatching(/^neutral/), shown]);
 });
 
 test('an event of a stranger waits for the next hour when strangers have used their part, others do not', async () => {

@@ -41,7 +41,7 @@ export function MergeDialog(props: {
   const isBlocked = overtaken !== undefined || problems.some(({ blocks }) => blocks);
   // If the readiness cannot be read, the service still refuses what cannot be merged.
   const isUnread = seen === undefined && query.error === null;
-  // Both buttons can have the focus meanwhile: people who press Tab at once would not reach them otherwise.
+  // An inactive button can have the focus, so Tab reaches it as soon as the dialog is open.
   const unread = { inactive: isUnread, 'aria-disabled': isUnread };
   const merge = async (when: 'now' | 'ready') => {
     if (isUnread) return;
