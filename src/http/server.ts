@@ -156,14 +156,17 @@ function methodsByPath(routes: Route[]): Map<string, Method[]> {
   return byPath;
 }
 
-/** Sets helmet's default headers and forbids frames. Over plain http, headers that require https are omitted. */
+/**
+ * Sets helmet's default headers. Over plain http, headers that require https are omitted. What is no page, such as JSON, scripts
+ * and the dashboard's worker, may load nothing and stand in no frame; pages replace this policy with their own.
+ */
 function securityHeaders(baseUrl: string): RequestHandler {
-  const isHttps = baseUrl.startsWith('https:');
   return helmet({
-    strictTransportSecurity: isHttps,
+    strictTransportSecurity: baseUrl.startsWith('https:'),
     xFrameOptions: { action: 'deny' },
     contentSecurityPolicy: {
-      directives: { 'frame-ancestors': ["'none'"], ...(isHttps ? {} : { 'upgrade-insecure-requests': null }) },
+      useDefaults: false,
+      directives: { 'default-src': ["'none'"], 'frame-ancestors': ["'none'"] },
     },
   });
 }

@@ -72,8 +72,12 @@ export default {
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
     chunkSizeWarningLimit: 800,
-    // Ignore the directives for server rendering in libraries, because the dashboard does not use it.
-    rollupOptions: { onwarn: (warning, warn) => warning.code !== 'MODULE_LEVEL_DIRECTIVE' && warn(warning) },
+    rollupOptions: {
+      // In bytes. A smaller file joins another one, because its headers would be larger than its text.
+      output: { experimentalMinChunkSize: 1000 },
+      // Ignore the directives for server rendering in libraries, because the dashboard does not use it.
+      onwarn: (warning, warn) => warning.code !== 'MODULE_LEVEL_DIRECTIVE' && warn(warning),
+    },
   },
   esbuild: { jsx: 'automatic' },
 } satisfies UserConfig;

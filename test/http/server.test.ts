@@ -193,6 +193,14 @@ test('replies name no server software, are not cached, and carry the id of the r
   expect(answer.headers.get('x-content-type-options')).toBe('nosniff');
 });
 
+test('what is no page may load nothing and stand in no frame', async () => {
+  const nothing = "default-src 'none';frame-ancestors 'none'";
+  for (const address of ['/api/v1/me', '/icon.svg', '/api/v1/no-such-route', '/healthz'])
+    expect((await fetch(`${service.url}${address}`)).headers.get('content-security-policy')).toBe(nothing);
+  const page = await fetch(`${service.url}/`, { headers: { Accept: 'text/html' } });
+  expect(page.headers.get('content-security-policy')).toContain("script-src 'self'");
+});
+
 test.each([
   ['an unknown expectation', headOf('GET /healthz', { Expect: 'x', Connection: 'close' }), 417, 'Expect must be'],
   ['no Host header', 'GET /healthz HTTP/1.1\r\nConnection: close\r\n\r\n', 400, 'Host header'],
