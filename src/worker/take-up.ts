@@ -116,8 +116,8 @@ export async function takeUpConversation(
       const copied = lack === undefined ? await copyConversation(em, from, id) : { turns: 0, filesSince: 0 };
       const { turns } = copied;
       await insertStep(em, id, copiedStep, copied);
-      const without = lack ?? `the conversation of ${from} is no longer kept`;
-      const text = turns === 0 ? `starts over: ${without}` : `goes on with the conversation of ${from}`;
+      const without = lack ?? 'the conversation of the earlier run is no longer kept';
+      const text = turns === 0 ? `starts over: ${without}` : 'goes on with the conversation of an earlier run';
       await insertEvent(em, id, 'loop', text, { turns });
       return true;
     });

@@ -14,10 +14,10 @@ export interface StoredWait extends NewWait {
 
 /**
  * SQL: the assignment that adds the wait since `waiting_since` to the time that a run has waited. The clock of a run
- * that has not started does not run yet, so its waits do not count.
+ * that has not started does not run yet, so its waits do not count. Part of a second is left out, so that the clock never goes back.
  */
 export const addWait = `waited_seconds = waited_seconds
-  + case when started_at is null then 0 else coalesce(extract(epoch from now() - waiting_since), 0)::int end`;
+  + case when started_at is null then 0 else coalesce(floor(extract(epoch from now() - waiting_since)), 0)::int end`;
 
 /**
  * Lets a run wait: it gives up its lease and its slot. The caller has locked the run, and has checked that it is queued,

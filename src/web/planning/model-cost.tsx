@@ -65,7 +65,7 @@ export function useCost(projectId: string, isShown: boolean): string | undefined
     queryKey: ['planning-cost', projectId],
     queryFn: async () => (await describeCost(client, projectId, 'part')) ?? null,
     enabled: isShown,
-    staleTime: freshMs,
+    staleTime: 0,
   });
   return data ?? undefined;
 }
@@ -76,7 +76,8 @@ async function describeCost(client: QueryClient, projectId: string, step: PlanSt
   const [onboarding, agent, spend] = await Promise.all([
     api.getOnboarding(projectId).catch(nothing),
     fetchPlanner(client, projectId).catch(nothing),
-    client.fetchQuery({ ...queries.spend(projectId, spendDays), staleTime: freshMs }).catch(nothing),
+    // What the plan has cost since its last part belongs to it.
+    client.fetchQuery({ ...queries.spend(projectId, spendDays), staleTime: 0 }).catch(nothing),
   ]);
   return onboarding?.hasModel === false ? undefined : costText(step, agent, spend);
 }

@@ -73,7 +73,7 @@ function AddMember({ projectId, ownRole }: { projectId: string; ownRole: Role })
   const [login, setLogin] = useState('');
   const [role, setRole] = useState<Role>('member');
   const add = useMutation({
-    mutationFn: () => api.addMember(projectId, { login: login.trim(), role }),
+    mutationFn: () => api.addMember(projectId, { login: login.trim().replace(/^@/, ''), role }),
     onSuccess: () => {
       setLogin('');
       setRole('member');

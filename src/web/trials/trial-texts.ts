@@ -81,11 +81,17 @@ export function perSolvedText(cost: number | null, minutes: number | null): stri
 type Item = AgentTrial['items'][number];
 type Tried = Pick<AgentTrial, 'solved' | 'costUsd' | 'minutes'> & { items: Pick<Item, 'result' | 'costUsd'>[] };
 
-/** Says what an agent of a trial needed per solved item so far. What an item that runs has cost does not count yet. */
-export function perSolvedOf({ solved, costUsd, minutes, items }: Tried): string {
-  if (solved === 0) return '–';
+/** Says what an agent of a trial needed per solved item so far. */
+export function perSolvedOf(tried: Tried): string {
+  if (tried.solved === 0) return '–';
+  return perSolvedText(costPerSolved(tried), tried.minutes / tried.solved);
+}
+
+/** Returns what a solved item cost; null if that is unknown. What an item that runs has cost does not count yet. */
+function costPerSolved({ solved, costUsd, items }: Omit<Tried, 'minutes'>): number | null {
+  if (costUsd === null || solved === 0) return null;
   const running = items.filter(({ result }) => result === null).reduce((sum, item) => sum + (item.costUsd ?? 0), 0);
-  return perSolvedText(costUsd === null ? null : Math.max(0, costUsd - running) / solved, minutes / solved);
+  return Math.max(0, costUsd - running) / solved;
 }
 
 type Progress = Pick<AgentTrial, 'planned' | 'status'> & {
@@ -119,17 +125,14 @@ export function comparisonText(entry: Compared, agents: Compared[]): string {
 
 type Compared = Pick<PortfolioEntry, 'comparedWithBest' | 'solved' | 'of'>;
 
-type Side = Arm & Pick<AgentTrial, 'solved' | 'costUsd'>;
+type Side = Arm & Omit<Tried, 'minutes'>;
 
 /** Says which of two to use, and at what price; undefined if the trial does not tell. */
 export function adviceText(ours: Side, theirs: Side & Pick<Against, 'verdict'>): string | undefined {
   if (theirs.verdict !== 'better' && theirs.verdict !== 'worse') return undefined;
   const [winner, other] = theirs.verdict === 'better' ? [ours, theirs] : [theirs, ours];
-  const price =
-    winner.costUsd === null || winner.solved === 0
-      ? ''
-      : `: ${formatCost(winner.costUsd / winner.solved)} per solved item`;
-  return `Use ${armName(winner, other)}${price}.`;
+  const cost = costPerSolved(winner);
+  return `Use ${armName(winner, other)}${cost === null ? '' : `: ${formatCost(cost)} per solved item`}.`;
 }
 
 /** Says what a trial will probably cost, as `$4.00 to $7.00`; undefined if nothing is known. */

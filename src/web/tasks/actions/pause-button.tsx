@@ -9,6 +9,8 @@ export function PauseButton(props: { isPausing: boolean; isBusy: boolean; size?:
       size={size}
       inactive={isInactive}
       aria-disabled={isInactive}
+      // After "Resume run" it takes the place of that button.
+      data-next-focus
       onClick={() => {
         if (!isInactive) onPause();
       }}

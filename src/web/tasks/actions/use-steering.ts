@@ -29,6 +29,9 @@ export function useSteering(task: api.Task): Steering {
   });
 }
 
+/** What a notice says until the run has paused. */
+export const pausesText = "The run pauses after its agent's current turn";
+
 /** Says when the agent of a task reads a message. */
 function readText({ attention }: Pick<api.Task, 'attention'>): string {
   if (attention === null) return 'The agent reads this before its next turn';
@@ -56,7 +59,7 @@ export function useRunControls(task: api.Task) {
     pause: () =>
       mutate(async (id) => {
         const paused = await api.pauseTask(id);
-        if (paused.attention === null) notify("The run pauses after its agent's current turn", 'success');
+        if (paused.attention === null) notify(pausesText, 'success');
         // Until the run says that it pauses, its button must not offer to pause it again.
         await Promise.all([['runs', id], ['run']].map((queryKey) => client.invalidateQueries({ queryKey })));
         return paused;

@@ -1,4 +1,4 @@
-import { AlertIcon, ArrowSwitchIcon, CheckIcon } from '@primer/octicons-react';
+import { AlertIcon, ArrowSwitchIcon, CheckIcon, DashIcon } from '@primer/octicons-react';
 import { useQuery } from '@tanstack/react-query';
 import { proofSentence } from '../../../domain/proof/proof.ts';
 import type { Proof as TaskProof } from '../../api.ts';
@@ -43,11 +43,16 @@ function Statement({ proof, hasSentence = true }: { proof: TaskProof; hasSentenc
 export function ProofSentence({ proof }: { proof: TaskProof }) {
   return (
     <>
-      {proof.status === 'proved' && <CheckIcon className="added" />}
-      {proof.status === 'changed' && <ArrowSwitchIcon className="warned" />}
-      {proof.status === 'weakened' && <AlertIcon className="warned" />} <bdi>{proofSentence(proof)}</bdi>
+      <ProofIcon status={proof.status} /> <bdi>{proofSentence(proof)}</bdi>
     </>
   );
+}
+
+function ProofIcon({ status }: Pick<TaskProof, 'status'>) {
+  if (status === 'proved') return <CheckIcon className="added" />;
+  if (status === 'changed') return <ArrowSwitchIcon className="warned" />;
+  if (status === 'weakened') return <AlertIcon className="warned" />;
+  return <DashIcon className="muted" />;
 }
 
 function Files({ title, paths }: { title: string; paths: string[] }) {

@@ -9,9 +9,10 @@ import { waitNames } from '../../display/names.ts';
 import { TimeAgo } from '../../display/times.tsx';
 import { May } from '../../forms/may.tsx';
 import { notify } from '../../frame/notices.tsx';
+import { dropNotice } from '../../frame/shown-notices.ts';
 import { lazyPart } from '../../live/load-part.ts';
 import * as queries from '../../live/queries.ts';
-import { type Steering, useSteering } from '../actions/use-steering.ts';
+import { pausesText, type Steering, useSteering } from '../actions/use-steering.ts';
 
 interface Given {
   task: api.Task;
@@ -201,7 +202,10 @@ export function Answers(props: AnswersProps) {
             variant="primary"
             disabled={isPending}
             data-next-focus
-            onClick={() => decideNow('Resumed the run', (taskId) => api.resumeTask(taskId))}
+            onClick={() => {
+              dropNotice(pausesText);
+              decideNow('Resumed the run', (taskId) => api.resumeTask(taskId));
+            }}
           >
             Resume run
           </Button>

@@ -92,11 +92,14 @@ test('a clear trial says whom to use at what price', () => {
     promptHash: name,
     solved,
     costUsd: 0.4,
+    items: [],
   });
   const [ada, bob] = [side('Ada', 8), side('Bob', 1)];
   expect(adviceText(bob, { ...ada, verdict: 'worse' })).toBe('Use Ada (version 1): $0.05 per solved item.');
   expect(adviceText(ada, { ...bob, verdict: 'better' })).toBe('Use Ada (version 1): $0.05 per solved item.');
   expect(adviceText(ada, { ...bob, verdict: 'same' })).toBeUndefined();
+  const withRunning = { ...ada, costUsd: 0.7, items: [{ result: null, costUsd: 0.3 }] };
+  expect(adviceText(withRunning, { ...bob, verdict: 'better' })).toBe('Use Ada (version 1): $0.05 per solved item.');
 });
 
 test('a portfolio says when its figures do not tell who is better', () => {
