@@ -356,6 +356,8 @@ export const mcpServerRoutes: Route[] = [
     method: 'put',
     path,
     summary: 'Replace the MCP servers of a project. A header without a value keeps its previous value',
+    // The values of headers are secrets.
+    guide: null,
     tag,
     access: inProject('admin'),
     audit: { action: 'project.set_mcp_servers', object: theProject },

@@ -68,6 +68,8 @@ export const tryMcpRoutes: Route[] = [
     method: 'post',
     path: '/projects/:projectId/mcp-servers/try',
     summary: 'Connect to an MCP server and list its tools, without saving it',
+    // The values of headers are secrets.
+    guide: null,
     tag: 'agents',
     access: inProject('admin'),
     audit: { action: 'project.try_mcp_server', object: theProject },

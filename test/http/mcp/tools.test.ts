@@ -126,6 +126,17 @@ test('every usual tool says when to use it, and none gives out a secret or has n
   expect(offered.filter(({ isSecret, isStream }) => isSecret || isStream)).toEqual([]);
   const aboutSecrets = offered.map(({ operationId }) => operationId).filter((name) => /Token|Secret/.test(name));
   expect(aboutSecrets).toEqual(['getGitToken', 'getModelToken', 'listEnvironmentSecrets', 'removeEnvironmentSecret']);
+  // They take the values of headers.
+  const names = offered.map(({ operationId }) => operationId);
+  for (const taking of ['setMcpServers', 'tryMcpServer']) expect(names).not.toContain(taking);
+});
+
+test('servers of models take the names of all parameters', () => {
+  const offered = [...toolsOf(routes).values()].flat();
+  const names = offered.flatMap(({ definition: { name, inputSchema } }) =>
+    Object.keys(inputSchema.properties ?? {}).map((parameter) => `${name} ${parameter}`),
+  );
+  expect(names.filter((each) => !/ [\w.-]{1,64}$/.test(each))).toEqual([]);
 });
 
 test('toolsets choose the tools', async () => {
