@@ -127,6 +127,12 @@ export function tenantOf(payload: object): string {
     left join projects p on p.id = o.owner)`;
 }
 
+/** Returns a handler that asks GitHub as a stranger does when the job is about what a stranger did. */
+function ofWhom<P extends object>(handle: (app: App, payload: Omit<P, 'isOfStranger'>) => Promise<void>) {
+  return (app: App, { isOfStranger, ...payload }: P & { isOfStranger?: boolean }): Promise<void> =>
+    isOfStranger ? forStranger(() => handle(app, payload)) : handle(app, payload);
+}
+
 export const jobs: { [N in JobName]: Job<N> } = {
   delivery: {
     once: false,
@@ -237,8 +243,7 @@ export const jobs: { [N in JobName]: Job<N> } = {
     retries: 120,
     concurrency: 2,
     isShared: true,
-    handle: (app, { isOfStranger, ...pull }) =>
-      isOfStranger ? forStranger(() => proveAgainJob(app, pull)) : proveAgainJob(app, pull),
+    handle: ofWhom(proveAgainJob),
   },
   // Each retry may clone for minutes. The next reading of the pull request asks again.
   diff: { once: true, retries: 2, concurrency: 2, isShared: true, handle: (app, pull) => refreshDiffJob(app, pull) },
@@ -248,7 +253,7 @@ export const jobs: { [N in JobName]: Job<N> } = {
     retries: 2,
     concurrency: 2,
     isShared: true,
-    handle: (app, pull) => findCollisions(app, pull),
+    handle: ofWhom(findCollisions),
   },
   review: { once: true, retries: 5, concurrency: 2, isShared: true, handle: (app, asked) => reviewAgain(app, asked) },
   // Not retried: deliveries have their own times, and the schedule looks for those that are due.

@@ -70,7 +70,7 @@ export interface Jobs {
   /** Read the diff of a task again, because its pull request has another head or another base. */
   diff: { repositoryId: string; number: number };
   /** Find out with which other open pull requests one collides, because its head has changed. */
-  collisions: { repositoryId: string; number: number };
+  collisions: { repositoryId: string; number: number; isOfStranger?: boolean };
   /** Send what a webhook of a project is to get. */
   webhook: { webhookId: string; projectId: string };
   /** Send a person what they have to get by mail now. */

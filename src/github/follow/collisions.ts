@@ -2,25 +2,26 @@ import type { App } from '../../app.ts';
 import { findTaskOfPull } from '../../runs/reviewing/store.ts';
 import { collisionsChanged, lookForCollisions } from '../../tasks/collisions/look.ts';
 import { hasOwnPulls, listForeignNumbers } from '../../tasks/collisions/store.ts';
+import { isForStranger } from '../app/pacing.ts';
 import type { Place } from '../app/place.ts';
 import { heardUntil } from '../delivery-store.ts';
 import type { PullOfEvent } from './review-pulls.ts';
 
-/** After these actions, a pull request of a person may collide with others, or not any more. */
-const changes = new Set(['opened', 'reopened', 'synchronize', 'edited', 'closed']);
+/** After these actions, a pull request of a person may collide with others, or not any more. So it may when it gets another base. */
+const changes = new Set(['opened', 'reopened', 'synchronize', 'closed']);
 
 /** Looks again at what a pull request of a person collides with. Those of tasks are looked at when they are read. */
 export async function foreignPullChanged(
   app: App,
   { repository }: Place,
-  action: string,
+  { action, isRetargeted }: { action: string; isRetargeted: boolean },
   { number, state }: Pick<PullOfEvent, 'number' | 'state'>,
 ): Promise<void> {
   const em = app.db.manager;
-  if (!changes.has(action) || !(await hasOwnPulls(em, repository.id))) return;
+  if (!(changes.has(action) || isRetargeted) || !(await hasOwnPulls(em, repository.id))) return;
   if ((await findTaskOfPull(em, repository.id, number)) !== undefined) return;
-  const at = { repositoryId: repository.id, number };
-  await app.db.transaction((write) => collisionsChanged(app, write, at, state !== 'open'));
+  const of = { repositoryId: repository.id, number, isOfStranger: isForStranger() };
+  await app.db.transaction((write) => collisionsChanged(app, write, of, state !== 'open'));
 }
 
 /** At most this many pull requests of people are looked at, those that changed last. */

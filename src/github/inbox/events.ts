@@ -271,12 +271,17 @@ function registerLinks(on: Registrars, app: App, inPlace: InPlace): void {
 /** After these, a pull request may have another head. */
 const getsHead = new Set(['opened', 'reopened', 'synchronize']);
 
+/** What an event about a pull request says of its head and base. */
+function changeOf(payload: { action: string; changes?: { base?: object } | undefined }) {
+  const isRetargeted = payload.action === 'edited' && payload.changes?.base !== undefined;
+  return { action: payload.action, isRetargeted };
+}
+
 /** Registers what a repository may want of all pull requests: proofs. */
 function registerProofs(on: Registrars, app: App, inPlace: InPlace): void {
   on.repository('pull_request', async ({ payload }) => {
-    const isRetargeted = payload.action === 'edited' && payload.changes?.base !== undefined;
-    const change = { action: payload.action, isRetargeted };
-    if (getsHead.has(payload.action) || isRetargeted) await holdHead(app, payload);
+    const change = changeOf(payload);
+    if (getsHead.has(change.action) || change.isRetargeted) await holdHead(app, payload);
     return inPlace(payload, (place) => proveUnasked(app, place, change, payload.pull_request));
   });
 }
@@ -305,7 +310,7 @@ function registerPulls(on: Registrars, app: App, inPlace: InPlace): void {
     }),
   );
   on.repository('pull_request', ({ payload }) =>
-    inPlace(payload, (place) => foreignPullChanged(app, place, payload.action, payload.pull_request)),
+    inPlace(payload, (place) => foreignPullChanged(app, place, changeOf(payload), payload.pull_request)),
   );
   on.person(['pull_request.labeled', 'pull_request.unlabeled'], ({ payload }) => {
     const { pull_request, label, sender } = payload;

@@ -20,8 +20,6 @@ const Payload = z.object({
  * this counts only for pull requests from forks, which cost the most and are the easiest to repeat.
  */
 const insiders = new Set(['OWNER', 'MEMBER', 'COLLABORATOR']);
-/** After these, what was proved of a pull request may no longer be right. */
-const changing = new Set(['edited', 'reopened']);
 
 /**
  * Returns whether an event is about what somebody did to their pull request from a fork who has nothing to do with the repository, as
@@ -34,8 +32,7 @@ export async function isOfStranger(em: EntityManager, payload: unknown): Promise
   // Whoever pushes to a fork may use another account than its owner. What others do to a pull request, members do.
   const isTheirs = pull.user.id === sender.id || action === 'synchronize';
   if (!isTheirs || insiders.has(pull.author_association)) return false;
-  if (pull.head.repo?.id === pull.base.repo.id || (await isMember(em, sender.id, repository.id))) return false;
-  return !changing.has(action) || !(await isJudged(em, repository.id, pull.number));
+  return pull.head.repo?.id !== pull.base.repo.id && !(await isMember(em, sender.id, repository.id));
 }
 
 async function isMember(em: EntityManager, githubId: number, repositoryId: number): Promise<boolean> {
@@ -43,16 +40,6 @@ async function isMember(em: EntityManager, githubId: number, repositoryId: numbe
     `select from users u join members m on m.user_id = u.id join repositories r on r.project_id = m.project_id
      where u.github_id = $1 and r.github_id = $2 and r.is_installed limit 1`,
     [githubId, repositoryId],
-  );
-  return rows.length > 0;
-}
-
-/** Returns whether something was proved of a pull request. It has to be taken back at once if it is no longer right. */
-async function isJudged(em: EntityManager, repositoryId: number, number: number): Promise<boolean> {
-  const rows: unknown[] = await em.query(
-    `select from repositories r join pull_proofs p on p.repository_id = r.id
-     where r.github_id = $1 and p.number = $2 and p.status is not null limit 1`,
-    [repositoryId, number],
   );
   return rows.length > 0;
 }

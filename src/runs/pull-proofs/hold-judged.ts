@@ -38,12 +38,13 @@ export interface SeenPull {
 export async function holdJudged(app: App, repository: RepositoryRow, pull: SeenPull): Promise<void> {
   const em = app.db.manager;
   const head = { repositoryId: repository.id, headSha: pull.headSha };
-  if (!(await hasProofsOfHead(em, head)) || !(await wasRequired(em, repository.id))) return;
+  if (!(await hasProofsOfHead(em, head))) return;
+  const act = (await wasRequired(em, repository.id)) ? hold : holdRetargeted;
   if (await isOrBecomesOwn(app, repository, pull)) return showHeadAgain(app, head);
   await app.db.transaction(async (inside) => {
     await lockUntilCommit(inside, 'reviews', repository.id);
     const known = await findPullProof(inside, { ...head, number: pull.number }, pull.headSha);
-    if (await hold(app, inside, { repository, pull, known })) await showHeadAgain(app, head, inside);
+    if (await act(app, inside, { repository, pull, known })) await showHeadAgain(app, head, inside);
   });
 }
 
@@ -75,9 +76,10 @@ async function hold(app: App, em: EntityManager, { repository, pull, known }: To
     return true;
   }
   if (known !== undefined && known.status !== null) {
-    if (known.base === base && known.isRequired && (await isLatestProof(em, known.id))) return false;
+    const mayCount = known.base !== base && !known.isOutdated;
+    if (!mayCount && known.isRequired && (await isLatestProof(em, known.id))) return false;
     // While it had another head, its base branch may have taken in commits of this one.
-    await outdateProof(em, at, askAgain);
+    if (!known.isOutdated) await outdateProof(em, at, askAgain);
     await markLatestProof(em, known.id, { isRequired: true });
     return true;
   }
@@ -92,6 +94,13 @@ async function hold(app: App, em: EntityManager, { repository, pull, known }: To
   };
   await upsertPullProof(em, { ...at, ...asked, isForeign, headSha, base, author });
   if (!isForeign) await markUnproved(em, at, headSha);
+  return true;
+}
+
+/** Where nothing is required, what was found out is taken back when it is about another branch now. */
+async function holdRetargeted(_app: App, em: EntityManager, { repository, pull, known }: Told): Promise<boolean> {
+  if (known === undefined || known.status === null || known.isOutdated || known.base === pull.base) return false;
+  await outdateProof(em, { repositoryId: repository.id, number: pull.number }, askAgain);
   return true;
 }
 

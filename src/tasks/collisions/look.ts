@@ -1,5 +1,6 @@
 import type { EntityManager } from 'typeorm';
 import type { App } from '../../app.ts';
+import type { Jobs } from '../../queue/names.ts';
 import { deleteCollisions } from './store.ts';
 
 /**
@@ -9,18 +10,19 @@ import { deleteCollisions } from './store.ts';
 export async function collisionsChanged(
   app: App,
   em: EntityManager,
-  { repositoryId, number }: { repositoryId: string; number: number },
+  of: Jobs['collisions'],
   isSettled: boolean,
 ): Promise<void> {
-  await deleteCollisions(em, { repositoryId, number });
-  if (!isSettled) await lookForCollisions(app, em, { repositoryId, number });
+  await deleteCollisions(em, of);
+  if (!isSettled) await lookForCollisions(app, em, of);
 }
 
-/** Queues the job that looks for the collisions of a pull request. */
+/** Queues the job that looks for the collisions of a pull request. One for a stranger may wait, so that it must not stand for others. */
 export async function lookForCollisions(
   app: App,
   em: EntityManager | undefined,
-  { repositoryId, number }: { repositoryId: string; number: number },
+  of: Jobs['collisions'],
 ): Promise<void> {
-  await app.queue.send(em, 'collisions', { repositoryId, number }, { key: `${repositoryId}#${number}` });
+  const key = `${of.repositoryId}#${of.number}${of.isOfStranger ? ' of a stranger' : ''}`;
+  await app.queue.send(em, 'collisions', of, { key });
 }

@@ -4,7 +4,7 @@ import { holdHead } from '../../../src/github/inbox/hold-head.ts';
 import { isOfStranger } from '../../../src/github/inbox/of-stranger.ts';
 import { openAcme } from '../../support/stand-ins/acme.ts';
 import { around, asked } from '../../support/stand-ins/named-github.ts';
-import { ada, eve, place, proofsOfHead, pullOf } from '../mirror/proofs-of-head.ts';
+import { ada, eve, head, ofTask, place, proofsOfHead, pullOf } from '../mirror/proofs-of-head.ts';
 
 const acme = openAcme();
 const isStrange = async (payload: object) => {
@@ -37,18 +37,6 @@ test('a member of the project is no stranger, even if GitHub does not show it', 
   );
   expect(await isOfStranger(em, { ...place, ...pull('NONE') })).toBe(false);
   await em.query(`delete from members where user_id in (select id from users where github_id = 500)`);
-});
-
-test('what was proved of a pull request is taken back at once when it goes elsewhere', async () => {
-  const { em, own } = await acme.twoPeople();
-  const edited = { ...place, ...pull('NONE'), action: 'edited' };
-  expect(await isOfStranger(em, edited)).toBe(true);
-  await em.query(
-    `insert into pull_proofs (id, repository_id, number, head_sha, is_required, status, at) values ('proof_7', $1, 7, 'a', true, 'no_tests', now())`,
-    [own.id],
-  );
-  expect(await isOfStranger(em, edited)).toBe(false);
-  await em.query('delete from pull_proofs');
 });
 
 let hour = 1;
@@ -134,6 +122,31 @@ describe('while strangers have used their part, a commit that is proved for anot
   });
 });
 
+test.each([
+  'required',
+  'true',
+] as const)("while strangers have used their part, what was proved of a stranger's pull request is taken back when it goes elsewhere, once (%s)", async (everyone) => {
+  const { em, told, judge, mirror, latest } = await proofsOfHead(acme, everyone);
+  acme.service.app.metrics.githubQuota.note(1, fresh(), {});
+  await told('opened', { number: 7, base: 'side', user: eve });
+  await judge(7, 'no_tests');
+  expect(latest()).toMatch(/^neutral: Not proved by tests/);
+  spendAll();
+  const retarget = async (base: string) => {
+    const eves = pullOf({ number: 7, base, user: eve });
+    around.pages['/pulls/7'] = eves;
+    const about = { action: 'edited', number: 7, sender: eve, changes: { base: { ref: { from: 'other' } } } };
+    const payload = { ...place, ...about, pull_request: { ...eves, author_association: 'NONE' } };
+    const event = { id: `${Math.random()}`, name: 'pull_request', payload };
+    await expect(acme.service.app.github?.receive(event as never)).rejects.toThrow();
+  };
+  await retarget('main');
+  await mirror(7);
+  expect(latest()).toMatch(/: This commit was not proved for its base branch/);
+  for (const base of ['side', 'main']) await retarget(base);
+  expect(await em.query(`select from pgboss.job where name = 'proofCheck'`)).toEqual([]);
+});
+
 describe('while a repository has used up its part, a commit that is proved for another branch may not be merged', () => {
   async function busy() {
     const { githubQuota } = acme.service.app.metrics;
@@ -196,4 +209,26 @@ test('an event of a stranger waits for the next hour when strangers have used th
   await expect(told(pull('NONE'))).rejects.toThrow();
   expect(asked).toEqual([]);
   await told(pull('COLLABORATOR'));
+});
+
+test("what a stranger's pull request collides with is looked at as a stranger asks, and not when its title changes", async () => {
+  const given = await proofsOfHead(acme);
+  acme.service.app.metrics.githubQuota.note(1, fresh(), {});
+  await (await ofTask(acme, given)).isAt(head);
+  await given.told('opened', { number: 8 });
+  const jobs = `delete from pgboss.job where name = 'collisions' returning data`;
+  await given.em.query(jobs);
+  const tell = async (action: string, more: object) => {
+    around.pages['/pulls/8'] = pullOf({ number: 8, user: eve });
+    const about = { ...pull('NONE'), ...place, action, number: 8, ...more };
+    const payload = { ...about, pull_request: { ...pullOf({ number: 8, user: eve }), author_association: 'NONE' } };
+    const event = { id: `${Math.random()}`, name: 'pull_request', payload };
+    await acme.service.app.github?.receive(event as never);
+    const [rows]: [{ data: object }[]] = await given.em.query(jobs);
+    return rows.map(({ data }) => data);
+  };
+  const asked = [{ repositoryId: given.own.id, number: 8, isOfStranger: true }];
+  expect(await tell('edited', { changes: { title: { from: 'x' } } })).toEqual([]);
+  expect(await tell('edited', { changes: { base: { ref: { from: 'x' } } } })).toEqual(asked);
+  expect(await tell('synchronize', {})).toEqual(asked);
 });
