@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { JsonCost } from '../domain/json/json-cost.ts';
 import { refusedAnswer } from '../errors.ts';
 import { whyUnreachable } from '../host/through-proxy.ts';
 import { ask, type Endpoint, McpFailed, post } from './exchange.ts';
@@ -23,12 +24,13 @@ const usualSeconds = { listing: 20, call: 120 };
 const closingMs = 2000;
 
 /**
- * A list of tools is read up to this many pages, tools, and characters as JSON. A longer list is cut. All of it is in
- * memory until the tools are chosen.
+ * A list of tools is read up to this many pages, tools, bytes of JSON, and values. A longer list is cut. All of it is in
+ * memory until the tools are chosen, and a run may ask 20 servers at the same time.
  */
 const maxPages = 50;
 const maxTools = 2000;
-const maxChars = 8_000_000;
+const maxBytes = 2_000_000;
+const maxValues = 100_000;
 
 const started = z.object({ protocolVersion: z.string() });
 const page = z.object({ tools: z.array(z.unknown()), nextCursor: z.string().max(10_000).nullish() });
@@ -98,14 +100,18 @@ export function mcpClient(endpoint: Endpoint, seconds = usualSeconds): McpClient
 /** Reads a list of tools page by page. @throws McpFailed */
 async function listAll(read: (cursor: string | undefined) => Promise<object>): Promise<unknown[]> {
   const tools: unknown[] = [];
+  const cost = new JsonCost(maxValues);
   let cursor: string | undefined;
-  let chars = 0;
+  let bytes = 0;
   for (let pages = 0; pages < maxPages && tools.length < maxTools; pages++) {
     const { data } = page.safeParse(await read(cursor));
     if (data === undefined) throw new McpFailed('did not send a list of tools');
-    chars += JSON.stringify(data.tools).length;
-    if (chars > maxChars) break;
-    tools.push(...data.tools.slice(0, maxTools - tools.length));
+    for (const tool of data.tools.slice(0, maxTools - tools.length)) {
+      const text = new TextEncoder().encode(JSON.stringify(tool));
+      bytes += text.length;
+      if (bytes > maxBytes || cost.add(text) !== undefined) return tools;
+      tools.push(tool);
+    }
     cursor = data.nextCursor ?? undefined;
     if (cursor === undefined) break;
   }

@@ -117,6 +117,7 @@ describe('the tools of a hostile server', () => {
     const paged = await clientOf(`${url}/endless-pages/calm`).listTools(live);
     expect(paged).toHaveLength(50);
     expect(await clientOf(`${url}/large-pages/calm`).listTools(live)).toHaveLength(3);
+    expect(await clientOf(`${url}/pages-of-values/calm`).listTools(live)).toHaveLength(1);
   });
 
   test('tools that lie are repaired or left out', async () => {

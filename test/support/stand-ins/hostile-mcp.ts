@@ -53,7 +53,9 @@ const attacks: Record<string, (res: ServerResponse, asked: Asked) => unknown> = 
   'many-tools': toolsOf(Array.from({ length: 10_000 }, (_, i) => ({ name: `t${i}`, inputSchema: { type: 'object' } }))),
   'endless-pages': (res, { id }) => json(res, result(id, { tools: [{ name: `p${id}` }], nextCursor: `c${id}` })),
   'large-pages': (res, { id }) =>
-    json(res, result(id, { tools: [{ name: `p${id}`, inputSchema: 'x'.repeat(2_500_000) }], nextCursor: `c${id}` })),
+    json(res, result(id, { tools: [{ name: `p${id}`, inputSchema: 'x'.repeat(600_000) }], nextCursor: `c${id}` })),
+  'pages-of-values': (res, { id }) =>
+    json(res, result(id, { tools: [{ name: `p${id}`, inputSchema: Array(48_000).fill({}) }], nextCursor: `c${id}` })),
   lies: toolsOf([
     null,
     7,
