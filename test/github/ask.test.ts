@@ -103,6 +103,14 @@ test('in a public repository, an answer contains nothing private of its project'
   expect(reply).toContain(`See ${parent} and #10.`);
 });
 
+test('a comment is answered without what an agent was told, which only members see, and a member on the dashboard with it', async () => {
+  const { task } = await makeFamily(open, 30);
+  await sql(`update agents set system_prompt = 'secret-3 prompt' where project_id = $1`, [project]);
+  for (const issue of [30, 78]) expect(count((await asked(open, issue)).prompt, 'secret-3 prompt')).toBe(0);
+  await service.call('POST', `/tasks/${task}/chat`, { token, body: { message: 'What is this about?' } });
+  expect(count(JSON.stringify(model.requests.at(-1)?.messages), 'secret-3 prompt')).toBe(1);
+});
+
 test('on a public issue without a task, an answer links no titles either', async () => {
   const { parent } = await makeFamily(open, 2);
   const { reply } = await asked(open, 77);

@@ -167,7 +167,8 @@ export async function converseInChat(app: App, chat: Chat): Promise<string> {
     reader = openFor(app, chat, about === undefined ? [] : await listSpeakers(em, about), signal);
     const talk: Talk = { model, reader, signal, clean };
     const opening: Message[] = [
-      { role: 'system', content: [chat.agent?.systemPrompt, rules].filter(Boolean).join('\n\n') },
+      // Only members of the project may read what an agent was told. Others are asked by a comment on GitHub.
+      { role: 'system', content: [chat.asMember && chat.agent?.systemPrompt, rules].filter(Boolean).join('\n\n') },
       { role: 'user', content: chat.context },
       ...[...history, { role: 'user' as const, content: message, login: chat.user.login }].map(asMessage),
     ];
