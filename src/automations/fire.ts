@@ -231,7 +231,7 @@ async function makeTask(
   const fields = { ...cause.fields, ...known };
   const taskId = await insertTask(app, em, projectId, {
     title: filledTitle(task.title, fields),
-    description: filledDescription(task.description, fields).slice(0, 50_000),
+    description: filledDescription(task.description, fields),
     status: start ? 'ready' : 'backlog',
     owner: await newestVersionOf(em, task.owner),
     repositoryId,
