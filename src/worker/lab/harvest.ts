@@ -21,7 +21,7 @@ import { insertHandoff } from '../../tasks/work-store.ts';
 import { readElapsedMs } from '../lease/run-clock.ts';
 import type { RetryPolicy } from '../retry.ts';
 import { type Candidate, type Looked, lookAtPage, type Past, readPage } from './look-at-history.ts';
-import { placeToAsk, type Reading, readText } from './read-text.ts';
+import { placeOfTexts, type Reading, readText } from './read-text.ts';
 import { tryCandidate, withoutSetup } from './try-candidate.ts';
 
 /** A harvest ends after an hour. What it has found by then is the benchmark. */
@@ -122,7 +122,7 @@ async function harvestUntil(app: App, about: About, over: AbortSignal, shared: S
       ...{ app, run, repository, benchmark },
       past: { checkout, settings, head: commit, trusted, since: benchmark.since },
       context: { app, repository, checkout, settings, readers, signal, note: journal.note },
-      reading: { checkout, retrying, at: await placeToAsk(app, repository) },
+      reading: { checkout, retrying, at: await placeOfTexts(app, repository) },
       slowest: { seconds: 0 },
       renewToken: async () => {
         if (remote.tokenEndsAt === undefined || remote.tokenEndsAt.getTime() - Date.now() > spareMs) return;

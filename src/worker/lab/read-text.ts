@@ -9,6 +9,7 @@ import type { Checkout } from '../../git/engine.ts';
 import type { RepoName } from '../../git/remote-url.ts';
 import { pauseAsked } from '../../outgoing/github-errors.ts';
 import { credentialFor, octokitFor } from '../../repositories/credentials.ts';
+import { mayStoreTexts } from '../../repositories/rights.ts';
 import type { RetryPolicy } from '../retry.ts';
 import type { Candidate } from './look-at-history.ts';
 
@@ -80,10 +81,14 @@ const MentionedAnswer = z.object({
   }),
 });
 
-/** Returns where to ask GitHub about a repository; undefined where there is no credential for it, or no GitHub. */
-export async function placeToAsk(app: App, repository: RepositoryRow): Promise<Reading['at']> {
+/**
+ * Returns where to ask GitHub what people wrote in a repository; undefined where there is no credential for it, no GitHub, or where the
+ * project may not store that.
+ */
+export async function placeOfTexts(app: App, repository: RepositoryRow): Promise<Reading['at']> {
   const credential = await credentialFor(app, repository);
   if (credential.kind === 'none' || credential.owner === '') return undefined;
+  if (!(await mayStoreTexts(app, repository.id))) return undefined;
   const { owner, repo } = credential;
   return { octokit: await octokitFor(app, credential), name: { owner, repo } };
 }
