@@ -64,7 +64,7 @@ export function patient(engine: GitEngine): GitEngine {
       return {
         ...checkout,
         fetch: (branch) => retried(() => checkout.fetch(branch), signal),
-        ...(fetchPull && { fetchPull: (number) => retried(() => fetchPull(number), signal) }),
+        ...(fetchPull && { fetchPull: (...given) => retried(() => fetchPull(...given), signal) }),
         fetchCommit: (commit) => retried(() => checkout.fetchCommit(commit), signal),
         push: (commit, branch) => retried(() => checkout.push(commit, branch), signal),
         pushAside: (commit, name) => retried(() => checkout.pushAside(commit, name), signal),

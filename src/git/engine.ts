@@ -165,9 +165,9 @@ export interface Checkout {
   fetch(branch: string): Promise<string | undefined>;
   /**
    * Fetches the head of a pull request by its number and returns its commit, also from a fork; undefined when the remote does
-   * not know it. Undefined for an engine that cannot do this.
+   * not know it. What of it is new may have at most `maxBytes`. Undefined for an engine that cannot do this.
    */
-  fetchPull?(number: number): Promise<string | undefined>;
+  fetchPull?(number: number, maxBytes: number): Promise<string | undefined>;
   /** Fetches one commit by its id; returns false when the remote does not serve it. */
   fetchCommit(commit: string): Promise<boolean>;
   /**

@@ -1,10 +1,11 @@
+import { randomBytes } from 'node:crypto';
 import { chmodSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import { type AddressInfo, createServer as createTcpServer, type Server as TcpServer } from 'node:net';
 import { join } from 'node:path';
 import { diffOf } from '../../src/git/diff.ts';
 import { at, author, forEachEngine } from '../support/each-engine.ts';
-import { gitOut } from '../support/git.ts';
+import { gitOut, gitWith } from '../support/git.ts';
 
 async function listening(server: Server | TcpServer): Promise<number> {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -232,9 +233,20 @@ forEachEngine((given) => {
       head = gitOut(bare, 'commit-tree', `${base}^{tree}`, '-p', head, '-m', message);
     gitOut(bare, 'update-ref', 'refs/pull/7/head', head);
     if (checkout.fetchPull === undefined) return expect(given.engine.name).toBe('isomorphic');
-    expect(await checkout.fetchPull(8)).toBeUndefined();
-    expect(await checkout.fetchPull(7)).toBe(head);
+    expect(await checkout.fetchPull(8, 100_000)).toBeUndefined();
+    expect(await checkout.fetchPull(7, 100_000)).toBe(head);
     expect(await checkout.mergeBase(base, head)).toBe(base);
+  });
+
+  test('refuses the head of a pull request that adds too much', async () => {
+    const { checkout, base } = await given.open();
+    const { bare } = given.host;
+    const blob = gitWith(bare, randomBytes(2_000_000), 'hash-object', '-w', '--stdin');
+    const tree = gitWith(bare, `100644 blob ${blob}\tlarge.bin\n`, 'mktree');
+    gitOut(bare, 'update-ref', 'refs/pull/9/head', gitOut(bare, 'commit-tree', tree, '-p', base, '-m', 'large'));
+    if (checkout.fetchPull === undefined) return expect(given.engine.name).toBe('isomorphic');
+    await expect(checkout.fetchPull(9, 1_000_000)).rejects.toMatchObject({ fault: 'broken' });
+    expect(await checkout.fetchPull(9, 4_000_000)).toBeDefined();
   });
 
   test('replaces files of a tree: changed, added, removed, and a folder in place of a file', async () => {

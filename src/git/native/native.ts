@@ -274,7 +274,7 @@ function checkoutOf(repository: NativeRepository): Checkout {
     gitDir,
     workTree,
     fetch: (branch) => fetchBranch(repository, branch),
-    fetchPull: (number) => fetchPull(repository, number),
+    fetchPull: (number, maxBytes) => fetchPull(repository, number, maxBytes),
     fetchCommit: (commit) => fetchCommit(repository, commit),
     history: (commit, count) => historyBefore(repository, commit, count),
     refs: () => listRefs(repository.remote, ['--heads', '--tags'], repository.signal),

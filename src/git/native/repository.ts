@@ -68,12 +68,12 @@ export function fetchBranch(repository: NativeRepository, branch: string): Promi
 }
 
 /** Fetches the head of a pull request; see `Checkout.fetchPull`. */
-export function fetchPull(repository: NativeRepository, number: number): Promise<string | undefined> {
-  return fetchSpec(repository, `+refs/pull/${number}/head:refs/remotes/pull/${number}`);
+export function fetchPull(repository: NativeRepository, number: number, maxBytes: number): Promise<string | undefined> {
+  return fetchSpec(repository, `+refs/pull/${number}/head:refs/remotes/pull/${number}`, maxBytes);
 }
 
-async function fetchSpec(repository: NativeRepository, spec: string): Promise<string | undefined> {
-  if (!(await fetchUnlessMissing(repository, spec, /couldn't find remote ref/))) return undefined;
+async function fetchSpec(repository: NativeRepository, spec: string, maxBytes?: number): Promise<string | undefined> {
+  if (!(await fetchUnlessMissing(repository, spec, /couldn't find remote ref/, maxBytes))) return undefined;
   // Close the packs that the object reader has open: they may come from a damaged cache that was removed.
   repository.objects.forget();
   repository.fetched.add(spec);
@@ -105,9 +105,14 @@ export async function deepenBelow(repository: NativeRepository, commit: string):
 }
 
 /** Fetches; returns false when git's error matches `missing`, which means that the remote does not have the object. */
-async function fetchUnlessMissing(repository: NativeRepository, spec: string, missing: RegExp): Promise<boolean> {
+async function fetchUnlessMissing(
+  repository: NativeRepository,
+  spec: string,
+  missing: RegExp,
+  maxBytes?: number,
+): Promise<boolean> {
   try {
-    await fetchSpecs(repository, firstDepth, [spec]);
+    await fetchSpecs(repository, firstDepth, [spec], maxBytes);
     return true;
   } catch (error) {
     if (error instanceof GitFailed && missing.test(error.message)) return false;
@@ -115,10 +120,15 @@ async function fetchUnlessMissing(repository: NativeRepository, spec: string, mi
   }
 }
 
-async function fetchSpecs(repository: NativeRepository, depth: string, specs: string[]): Promise<void> {
+async function fetchSpecs(
+  repository: NativeRepository,
+  depth: string,
+  specs: string[],
+  maxBytes = Number.POSITIVE_INFINITY,
+): Promise<void> {
   const { remote, gitDir } = repository;
   const limits = await limitsIn(gitDir);
-  const fileBytes = Math.min(limits.fileBytes, remote.maxBytes ?? Number.POSITIVE_INFINITY);
+  const fileBytes = Math.min(limits.fileBytes, remote.maxBytes ?? Number.POSITIVE_INFINITY, maxBytes);
   await fetchWithin(repository, [depth, '--', remote.url, ...specs], { ...limits, fileBytes });
 }
 

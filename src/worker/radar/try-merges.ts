@@ -18,6 +18,9 @@ export type PullToTry = OwnPull | ForeignPull;
 /** Time limit for one pull request and all others with which it is tried. What was found by then counts. */
 const limitMs = 240_000;
 
+/** The most that a head of a fork may add to a clone, in bytes. Nobody who may write has asked for it. */
+const maxOfFork = 100_000_000;
+
 /**
  * Merges a pull request with each of the others in a clone, as far as both change a file, and returns those where git finds
  * conflicts. One whose head has changed, or that cannot be fetched, is left out.
@@ -61,11 +64,12 @@ async function* triedIn(checkout: Checkout, subject: PullToTry, others: PullToTr
 function pathsIn(checkout: Checkout): (pull: PullToTry) => Promise<Set<string> | undefined> {
   const bases = new Map<string, string | undefined>();
   return async (pull) => {
-    const head = await fetchHead(checkout, pull);
-    if (head !== pull.headSha) return undefined;
+    // The base comes first, so that the head adds only what is new.
     if (!bases.has(pull.baseBranch)) bases.set(pull.baseBranch, await checkout.fetch(pull.baseBranch));
     const base = bases.get(pull.baseBranch);
-    const from = base && (await checkout.mergeBase(base, head));
+    const head = base && (await fetchHead(checkout, pull));
+    if (base === undefined || head !== pull.headSha) return undefined;
+    const from = await checkout.mergeBase(base, head);
     const changes = from && (await changesIfFew(checkout, from, head));
     return changes ? new Set(changes.map(({ path }) => path)) : undefined;
   };
@@ -74,7 +78,7 @@ function pathsIn(checkout: Checkout): (pull: PullToTry) => Promise<Set<string> |
 async function fetchHead(checkout: Checkout, pull: PullToTry): Promise<string | undefined> {
   try {
     return 'isFork' in pull && pull.isFork
-      ? await checkout.fetchPull?.(pull.number)
+      ? await checkout.fetchPull?.(pull.number, maxOfFork)
       : await checkout.fetch(pull.headBranch);
   } catch (error) {
     // A name that git does not take, for example. Other faults would be the same for all.
