@@ -4,6 +4,7 @@ import type { App } from '../../app.ts';
 import { withoutSecrets } from '../../domain/secrets.ts';
 import { mayReveal } from '../../domain/settings.ts';
 import { oneLine, trimEndOf, visible } from '../../domain/text/sanitize.ts';
+import { fewAtOnce } from '../../git/few-at-once.ts';
 import type { ToolSpec } from '../../llm/model.ts';
 import { type McpClient, mcpClient } from '../../mcp/client.ts';
 import { McpFailed } from '../../mcp/exchange.ts';
@@ -159,11 +160,16 @@ function connect(app: App, server: McpServerAccess): Connected {
   return { server, client: mcpClient({ url: server.url, headers: server.headers, fetch }) };
 }
 
+/** So many servers of a run are asked for their tools at the same time: reading long lists keeps this process from others. */
+const listedAtOnce = 4;
+
 async function listAll(connected: Connected[], signal: AbortSignal): Promise<Offer> {
   const failures: string[] = [];
+  const inTurn = fewAtOnce(listedAtOnce, listedAtOnce);
   const asked = connected.map(async ({ server, client }): Promise<Listing | undefined> => {
     try {
-      return { server: server.name, wanted: server.tools, tools: await client.listTools(signal) };
+      const tools = await inTurn('', signal, () => client.listTools(signal));
+      return { server: server.name, wanted: server.tools, tools };
     } catch (error) {
       failures.push(`T${failureOf(server.name, error).slice(1)}; its tools are not available in this run.`);
       return undefined;
