@@ -1,4 +1,4 @@
-import { lstat, mkdir, realpath } from 'node:fs/promises';
+import { lstat, mkdir, realpath, rm } from 'node:fs/promises';
 import { dirname, join, posix } from 'node:path';
 import type { App } from '../../app.ts';
 import { isInGitFolder } from '../../domain/protected/protected-paths.ts';
@@ -258,7 +258,12 @@ export class Submodules {
       return checkout;
     } catch (error) {
       await checkout?.close();
-      if (error instanceof GitFailed && error.message === tooLarge().message) throw this.#tooLarge(path);
+      await rm(place, { recursive: true, force: true });
+      if (error instanceof GitFailed && error.message === tooLarge().message) {
+        // Hosts would send as much again and again.
+        this.#packBytes = this.#maxBytes;
+        throw this.#tooLarge(path);
+      }
       if (error instanceof HostClosed) throw refused(path, error.message);
       if (!(error instanceof GitFailed) || (error.fault !== 'auth' && error.fault !== 'missing')) throw error;
       throw new Closed('repository', `the submodule ${shown(path)}: ${whyClosed}`);

@@ -1,4 +1,4 @@
-import { readdir, readFile, stat } from 'node:fs/promises';
+import { readdir, readFile, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type GitLimits, limitsIn } from '../attempts.ts';
 import type { Cone } from '../cone.ts';
@@ -133,7 +133,7 @@ async function fetchSpecs(
 }
 
 /**
- * Fetches with at most these resources.
+ * Fetches with at most these resources. What git received before it failed is removed, so that attempts do not add up.
  * @throws GitFailed with the fault `broken` and the limit, if what the remote sent did not fit into a file
  */
 export async function fetchWithin(repository: NativeRepository, specs: string[], limits: GitLimits): Promise<void> {
@@ -141,19 +141,21 @@ export async function fetchWithin(repository: NativeRepository, specs: string[],
   try {
     await repository.gitInWorkTree(['fetch', '--quiet', '--no-tags', ...specs], { remote, limits });
   } catch (error) {
-    if (error instanceof GitFailed && (await hasFilled(join(gitDir, 'objects/pack'), limits.fileBytes)))
-      throw tooLarge();
-    throw error;
+    const received = await removeReceived(join(gitDir, 'objects/pack'));
+    throw error instanceof GitFailed && received >= limits.fileBytes ? tooLarge() : error;
   }
 }
 
-/** Git was killed at the limit, and then cannot say why. The file that it was writing remains. */
-async function hasFilled(folder: string, bytes: number): Promise<boolean> {
+/**
+ * Removes the files that git was writing when it failed, and returns the size of the largest. At the limit git is killed and cannot
+ * say why.
+ */
+async function removeReceived(folder: string): Promise<number> {
   const names = await readdir(folder).catch(() => []);
-  const sizes = names
-    .filter((name) => name.startsWith('tmp_'))
-    .map(async (name) => (await stat(join(folder, name))).size);
-  return (await Promise.all(sizes)).some((size) => size >= bytes);
+  const files = names.filter((name) => name.startsWith('tmp_')).map((name) => join(folder, name));
+  const sizes = await Promise.all(files.map(async (file) => (await stat(file)).size));
+  await Promise.all(files.map((file) => rm(file, { force: true })));
+  return Math.max(0, ...sizes);
 }
 
 function refspec(branch: string): string {

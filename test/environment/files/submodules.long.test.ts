@@ -167,6 +167,23 @@ test('what hosts send for all submodules of a run has a limit, whatever size the
     });
 });
 
+test('what a host sends beyond the limit is not kept, and not sent again', async () => {
+  open.add('mona/huge');
+  const huge = commit('mona/huge', { 'huge.bin': randomBytes(2_000_000).toString('base64') });
+  commit('mona/main', { '.gitmodules': section('huge', '../huge') }, { huge });
+  const { app, remote, signal } = choosing();
+  const { checkout, head, place } = await clone(choosing({ submodules: false }));
+  const folder = join(place, 'modules');
+  const submodules = new Submodules({ app, remote, hosts: [], signal }, folder, 1_000_000);
+  await checkout.checkout(head);
+  const attempt = () => submodules.placeInto(checkout.workTree, checkout, head, () => true);
+  await expect(attempt()).rejects.toThrow('more than 1 MB');
+  expect(readdirSync(folder)).toEqual([]);
+  asked.length = 0;
+  await expect(attempt()).rejects.toThrow('more than 1 MB');
+  expect(asked).toEqual([]);
+});
+
 test('only submodules in the chosen folders are fetched', async () => {
   open.add('mona/lib');
   const lib = commit('mona/lib', { 'lib.txt': 'lib\n' });
