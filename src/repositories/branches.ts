@@ -2,7 +2,9 @@ import type { App } from '../app.ts';
 import type { RepositoryRow } from '../db/tables/project.ts';
 import { AppError, badRequest, type Problem } from '../errors.ts';
 import { GitFailed } from '../git/engine.ts';
+import { fewAtOnce } from '../git/few-at-once.ts';
 import { HostClosed } from '../git/remote-url.ts';
+import { tenantOfProject } from '../projects/budgets.ts';
 import { credentialFor, octokitFor, remoteFor } from './credentials.ts';
 import { unlessMissing } from './permission.ts';
 
@@ -62,15 +64,29 @@ const maxFound = 100;
 export async function searchBranches(app: App, repository: RepositoryRow, search: string): Promise<string[]> {
   const signal = AbortSignal.any([app.stopping, AbortSignal.timeout(listMs)]);
   const branches = await askHost(app, repository, () => listBranches(app, repository, signal));
+  const { defaultBranch } = repository;
   const wanted = search.toLowerCase();
-  const found = [...branches].filter((name) => name.toLowerCase().includes(wanted)).sort();
-  const isDefault = (name: string) => name === repository.defaultBranch;
-  return [...found.filter(isDefault), ...found.filter((name) => !isDefault(name))].slice(0, maxFound);
+  const isWanted = (name: string) => name.toLowerCase().includes(wanted);
+  const found = branches.has(defaultBranch) && isWanted(defaultBranch) ? [defaultBranch] : [];
+  // Hosts list them by name. Sorting what a hostile one sends in another order would take long.
+  for (const name of branches.keys()) {
+    if (found.length === maxFound) break;
+    if (name !== defaultBranch && isWanted(name)) found.push(name);
+  }
+  return found;
 }
 
-async function listBranches(app: App, repository: RepositoryRow, signal: AbortSignal): Promise<Set<string>> {
+/** A host may list 100,000 branches, which a web process reads while others wait: four lists at once, two of them of one tenant. */
+const listFew = fewAtOnce(4, 2);
+
+async function listBranches(
+  app: App,
+  repository: RepositoryRow,
+  signal: AbortSignal,
+): Promise<ReadonlyMap<string, string>> {
   const remote = await remoteFor(app, repository, await credentialFor(app, repository), { contents: 'read' });
-  return new Set((await app.git.listBranches(remote, signal)).keys());
+  const tenant = await tenantOfProject(app.db.manager, repository.projectId);
+  return listFew(tenant, signal, () => app.git.listBranches(remote, signal));
 }
 
 /** @throws AppError 502 when the host of a repository cannot be asked */

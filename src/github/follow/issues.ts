@@ -38,8 +38,16 @@ interface ObservedIssue {
   hasLinks: boolean;
 }
 
-/** Reads the issue of a task and updates the task to match it. */
-export async function observeIssue(app: App, place: Place, number: number): Promise<ObservedIssue> {
+/**
+ * Reads the issue of a task and updates the task to match it. What we show there is read, too, unless the issue was only edited: its author may
+ * edit it again and again.
+ */
+export async function observeIssue(
+  app: App,
+  place: Place,
+  number: number,
+  { recheck = true } = {},
+): Promise<ObservedIssue> {
   const taskId = await findTaskOfIssue(app.db.manager, place.repository.id, number);
   if (taskId === undefined) return { labels: [], hasLinks: false };
   const issue = await readIssue(place, number);
@@ -47,7 +55,7 @@ export async function observeIssue(app: App, place: Place, number: number): Prom
   if (issue === 'gone' || issue === 'hidden') return { labels: [], hasLinks: false };
   if (await mayStoreTexts(app, place.repository.id)) await noteIssueText(app, taskId, issue);
   if (issue.state === 'closed') await settleClosed(app, taskId);
-  else await recheckTask(app, taskId);
+  else await (recheck ? recheckTask(app, taskId) : queueMirror(app, undefined, taskId));
   const labels = issue.labels.map((label) => labelKey(typeof label === 'string' ? label : (label.name ?? '')));
   const { sub_issues_summary: subIssues, issue_dependencies_summary: dependencies } = issue;
   return { labels, hasLinks: subIssues?.total !== 0 || dependencies?.total_blocked_by !== 0 };

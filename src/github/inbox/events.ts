@@ -233,8 +233,11 @@ function registerIssues(on: Registrars, app: App, inPlace: InPlace): void {
       );
   });
   on.repository(
-    ['issues.closed', 'issues.edited', 'issues.assigned', 'issues.unassigned', 'issues.typed', 'issues.untyped'],
-    ({ payload }) => inPlace(payload, (place) => observeIssue(app, place, payload.issue.number)),
+    ['issues.edited', 'issues.assigned', 'issues.unassigned', 'issues.typed', 'issues.untyped'],
+    ({ payload }) => inPlace(payload, (place) => observeIssue(app, place, payload.issue.number, { recheck: false })),
+  );
+  on.repository('issues.closed', ({ payload }) =>
+    inPlace(payload, (place) => observeIssue(app, place, payload.issue.number)),
   );
   on.repository('issues.reopened', ({ payload }) =>
     inPlace(payload, (place) => issueReopened(app, place, payload.issue.number)),
