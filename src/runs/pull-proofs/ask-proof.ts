@@ -89,12 +89,23 @@ export async function mirrorProof(app: App, at: PullRef, em?: EntityManager): Pr
 
 /**
  * Has the check run of a head shown again, if it has one. What it shows depends on all pull requests with the head, those of tasks
- * too, which have no proof of their own that `mirrorProof` could find.
+ * too, which have no proof of their own that `mirrorProof` could find. One that may wait does not stand for one that may not.
  */
-export async function showHeadAgain(app: App, head: Pick<PullProof, 'repositoryId' | 'headSha'>, em?: EntityManager) {
+export async function showHeadAgain(
+  app: App,
+  head: Pick<PullProof, 'repositoryId' | 'headSha'>,
+  em?: EntityManager,
+  afterSeconds?: number,
+) {
   if (!(await hasProofsOfHead(em ?? app.db.manager, head))) return;
   const { repositoryId, headSha } = head;
-  await app.queue.send(em, 'proofCheck', { repositoryId, headSha }, { key: `${repositoryId} ${headSha}` });
+  const key = `${repositoryId} ${headSha}${afterSeconds === undefined ? '' : ' later'}`;
+  await app.queue.send(
+    em,
+    'proofCheck',
+    { repositoryId, headSha },
+    { key, ...(afterSeconds !== undefined && { afterSeconds }) },
+  );
 }
 
 /** Stores that a head waits for settings that can be used. */

@@ -44,9 +44,16 @@ export async function holdJudged(app: App, repository: RepositoryRow, pull: Seen
   await app.db.transaction(async (inside) => {
     await lockUntilCommit(inside, 'reviews', repository.id);
     const known = await findPullProof(inside, { ...head, number: pull.number }, pull.headSha);
-    if (await act(app, inside, { repository, pull, known })) await showHeadAgain(app, head, inside);
+    if (await act(app, inside, { repository, pull, known }))
+      await showHeadAgain(app, head, inside, isRepeated(known) ? repeatedSeconds : undefined);
   });
 }
+
+/** A stranger may change the branch of a pull request many times a minute, and each look asks GitHub about it. */
+const repeatedSeconds = 60;
+
+const isRepeated = (known: PullProof | undefined) =>
+  known?.isForeign === true && Date.now() - known.createdAt.getTime() < repeatedSeconds * 1000;
 
 /** Whether a task of the project has a pull request, or a run is about to store that. */
 async function isOrBecomesOwn(

@@ -147,6 +147,31 @@ test.each([
   expect(await em.query(`select from pgboss.job where name = 'proofCheck'`)).toEqual([]);
 });
 
+test('a stranger who changes the branch of a pull request again and again costs one look a minute', async () => {
+  const { em, opened, told, latest } = await proofsOfHead(acme);
+  acme.service.app.metrics.githubQuota.note(1, fresh(), {});
+  await opened({ number: 7 }, 'proved');
+  await told('opened', { number: 8, base: 'side', user: eve });
+  const shown = latest();
+  spendAll();
+  const retarget = async (base: string) => {
+    const eves = pullOf({ number: 8, base, user: eve });
+    around.pages['/pulls/8'] = eves;
+    const about = { action: 'edited', number: 8, sender: eve, changes: { base: { ref: { from: 'side' } } } };
+    const payload = { ...place, ...about, pull_request: { ...eves, author_association: 'NONE' } };
+    const event = { id: `${Math.random()}`, name: 'pull_request', payload };
+    await expect(acme.service.app.github?.receive(event as never)).rejects.toThrow();
+  };
+  for (const base of ['other', 'side', 'other']) await retarget(base);
+  const jobs = `delete from pgboss.job where name = 'proofCheck' returning start_after > now() + interval '50 seconds' as "isLater"`;
+  expect((await em.query(jobs))[0]).toEqual([{ isLater: true }]);
+  expect(shown).toMatch(/Its tests fail without it/);
+  // The first change after a while is looked at once, because the branch may be one that requires the check.
+  await em.query(`update pull_proofs set created_at = now() - interval '2 minutes' where number = 8`);
+  await retarget('main');
+  expect((await em.query(jobs))[0]).toEqual([{ isLater: false }]);
+});
+
 describe('while a repository has used up its part, a commit that is proved for another branch may not be merged', () => {
   async function busy() {
     const { githubQuota } = acme.service.app.metrics;
