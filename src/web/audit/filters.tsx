@@ -4,6 +4,7 @@ import { useQuery } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import { useSearchParams } from 'react-router';
 import { sentenceCase } from '../display/names.ts';
+import { useSetParam } from '../frame/navigation.ts';
 import * as queries from '../live/queries.ts';
 import { auditFilterOf } from './record-texts.ts';
 import { actionPhrases, typeNames } from './words.ts';
@@ -15,19 +16,11 @@ type Name = (typeof names)[number];
 export function useAuditFilters() {
   const [searchParams, setSearchParams] = useSearchParams();
   const values = Object.fromEntries(names.map((name) => [name, searchParams.get(name) ?? ''])) as Record<Name, string>;
-  const setParam = (name: Name, value: string) =>
-    setSearchParams(
-      (params) => {
-        params.delete(name);
-        if (value !== '') params.set(name, value);
-        return params;
-      },
-      { replace: true },
-    );
+  const set: (name: Name, value: string) => void = useSetParam({ replace: true });
   return {
     values,
     filter: auditFilterOf(values),
-    set: setParam,
+    set,
     clear: () => setSearchParams({}, { replace: true }),
     isFiltered: names.some((name) => values[name] !== ''),
   };

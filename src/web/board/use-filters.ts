@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState } from 'react';
 import { useSearchParams } from 'react-router';
-import { isLeaving } from '../frame/navigation.ts';
+import { isLeaving, useSetParam } from '../frame/navigation.ts';
 import { paramsOf } from './views/view-query.ts';
 
 /** How long to wait after the last keystroke before the address is updated. */
@@ -25,15 +25,7 @@ export function useFilters(): Filters {
   const addressText = searchParams.get('search') ?? '';
   const [searchText, setSearchText] = useState(addressText);
   const lastAddressText = useRef(addressText);
-  const setParam = (name: string, value: string | null) =>
-    setSearchParams(
-      (params) => {
-        if (value === null || value === '') params.delete(name);
-        else params.set(name, value);
-        return params;
-      },
-      { replace: true },
-    );
+  const setParam = useSetParam({ replace: true });
   useEffect(() => {
     if (lastAddressText.current !== addressText) {
       lastAddressText.current = addressText;

@@ -1,4 +1,4 @@
-import { type createBrowserRouter, matchRoutes, type RouteObject } from 'react-router';
+import { type createBrowserRouter, matchRoutes, type RouteObject, useSearchParams } from 'react-router';
 
 type Router = Pick<ReturnType<typeof createBrowserRouter>, 'state'>;
 
@@ -16,6 +16,20 @@ export function watchNavigation<Given extends Router>(given: Given): Given {
  */
 export function isLeaving(): boolean {
   return router !== undefined && router.state.navigation.state !== 'idle';
+}
+
+/**
+ * Returns a function that puts a parameter into the address of the page, or takes it out if it has no value. Two in a row both count:
+ * what a component has read may be older than the address, because a busy page shows a change later.
+ */
+export function useSetParam(options?: { replace: boolean }): (name: string, value: string | null) => void {
+  const [, setSearchParams] = useSearchParams();
+  return (name, value) => {
+    const params = new URLSearchParams(window.location.search);
+    if (value === null || value === '') params.delete(name);
+    else params.set(name, value);
+    setSearchParams(params, options);
+  };
 }
 
 /** How long the pointer rests on a link before its page is loaded. Most links are only passed. */

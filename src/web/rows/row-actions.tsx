@@ -72,7 +72,7 @@ function RowMenu({ of, actions }: { of: string; actions: RowAction[] }) {
             icon={KebabHorizontalIcon}
             variant="invisible"
             aria-label={`Actions for ${of.slice(0, 60)}`}
-            tooltipDirection="w"
+            tooltipDirection="n"
             loading={isBusy}
           />
         </ActionMenu.Anchor>

@@ -1,13 +1,14 @@
 import { CheckCircleFillIcon, CircleIcon, DotFillIcon, SearchIcon } from '@primer/octicons-react';
 import { FormControl, Heading, Select, TextInput } from '@primer/react';
 import { type FormEvent, memo, useDeferredValue, useMemo, useState } from 'react';
-import { useLocation, useNavigate, useSearchParams } from 'react-router';
+import { useLocation, useNavigate } from 'react-router';
 import * as api from '../api.ts';
 import { useFilters } from '../board/use-filters.ts';
 import { formatDuration } from '../display/formats.ts';
 import { useNow } from '../display/times.tsx';
 import { useMay } from '../forms/may.tsx';
 import { TextDialog } from '../forms/text-dialog.tsx';
+import { useSetParam } from '../frame/navigation.ts';
 import { notify } from '../frame/notices.tsx';
 import { errorMessage } from '../live/errors.ts';
 import { RowActions } from '../rows/row-actions.tsx';
@@ -182,16 +183,8 @@ interface Given {
 const LogToolbar = memo(function LogToolbar(props: Given) {
   const { run, timeline, filter, searchText, onSearch, keep } = props;
   const text = () => logText(keep(timeline.rows()));
-  const [, setSearchParams] = useSearchParams();
-  const show = (chosen: string) =>
-    setSearchParams(
-      (params) => {
-        if (chosen === 'all') params.delete('show');
-        else params.set('show', chosen);
-        return params;
-      },
-      { replace: true },
-    );
+  const setParam = useSetParam({ replace: true });
+  const show = (chosen: string) => setParam('show', chosen === 'all' ? null : chosen);
   return (
     <div className="row wrap-row bottom-aligned">
       <FormControl>

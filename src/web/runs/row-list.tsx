@@ -172,7 +172,7 @@ function TurnHead(props: { row: Row & { kind: 'turn' }; onRewind: ((turn: number
             icon={HistoryIcon}
             size="small"
             aria-label={`Rewind to here, after turn ${turn}`}
-            tooltipDirection="w"
+            tooltipDirection="n"
             onClick={() => onRewind(turn)}
           />
         ) : (

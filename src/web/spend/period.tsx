@@ -1,5 +1,6 @@
 import { Select } from '@primer/react';
 import { useSearchParams } from 'react-router';
+import { useSetParam } from '../frame/navigation.ts';
 
 const periods = ['7', '30', '90'];
 const usualPeriod = '30';
@@ -11,25 +12,14 @@ export function usePeriod(): number {
   return Number(periods.includes(given) ? given : usualPeriod);
 }
 
-/** Returns a function that puts a choice into the address, and takes it out if it is the usual one. */
-function useUsualParam() {
-  const [, setSearchParams] = useSearchParams();
-  return (name: string, value: string, usual: string) =>
-    setSearchParams((params) => {
-      params.delete(name);
-      if (value !== usual) params.set(name, value);
-      return params;
-    });
-}
-
 /** Lets people choose how many days the page shows. */
 export function PeriodSelect() {
-  const setParam = useUsualParam();
+  const setParam = useSetParam();
   return (
     <Select
       aria-label="Period"
       value={String(usePeriod())}
-      onChange={({ target: { value } }) => setParam('days', value, usualPeriod)}
+      onChange={({ target: { value } }) => setParam('days', value === usualPeriod ? null : value)}
     >
       {periods.map((each) => (
         <Select.Option key={each} value={each}>
@@ -45,22 +35,24 @@ export type Grouping = keyof typeof groupings;
 const usualGrouping: Grouping = 'agent';
 const isGrouping = (text: string): text is Grouping => Object.hasOwn(groupings, text);
 
-/** Returns what the address asks to group by, and its name. */
-export function useGrouping(): { by: Grouping; name: string } {
+/** Returns what the figures of a page are grouped by. By days they are also those of agents. */
+export const groupingName = (by: Grouping | 'day') => groupings[by === 'day' ? usualGrouping : by];
+
+/** Returns what the address asks to group by. */
+export function useGrouping(): Grouping {
   const [searchParams] = useSearchParams();
   const given = searchParams.get('by') ?? usualGrouping;
-  const by = isGrouping(given) ? given : usualGrouping;
-  return { by, name: groupings[by] };
+  return isGrouping(given) ? given : usualGrouping;
 }
 
 /** Lets people choose what the table groups by. */
 export function GroupingSelect() {
-  const setParam = useUsualParam();
+  const setParam = useSetParam();
   return (
     <Select
       aria-label="Group by"
-      value={useGrouping().by}
-      onChange={({ target: { value } }) => setParam('by', value, usualGrouping)}
+      value={useGrouping()}
+      onChange={({ target: { value } }) => setParam('by', value === usualGrouping ? null : value)}
     >
       {Object.entries(groupings).map(([by, name]) => (
         <Select.Option key={by} value={by}>

@@ -10,7 +10,7 @@ import { PageHeader, usePageTitle } from '../frame/page-header.tsx';
 import { lazyPart } from '../live/load-part.ts';
 import * as queries from '../live/queries.ts';
 import { PastQuotes } from './past-quotes.tsx';
-import { GroupingSelect, PeriodSelect, useGrouping, usePeriod } from './period.tsx';
+import { GroupingSelect, groupingName, PeriodSelect, useGrouping, usePeriod } from './period.tsx';
 import { groupName, groupPath, hasUnpriced, roundedTogether, tokensOf } from './spend-text.ts';
 
 const SpendChart = lazyPart(async () => ({ default: (await import('./spend-chart.tsx')).SpendChart }));
@@ -23,7 +23,7 @@ export function SpendPage() {
   const { projectId = '' } = useParams();
   const days = usePeriod();
   const query = useQuery({
-    ...queries.spend(projectId, days, useGrouping().by),
+    ...queries.spend(projectId, days, useGrouping()),
     // The page stays while another grouping loads.
     placeholderData: keepPreviousData,
   });
@@ -40,7 +40,8 @@ export function SpendPage() {
 
 function SpendView({ projectId, spend }: { projectId: string; spend: Spend }) {
   const { days, agents, total, budget } = spend;
-  const { name } = useGrouping();
+  // While another grouping loads, the figures are still those of the one before.
+  const name = groupingName(spend.by);
   const maySet = useMay('admin');
   const today = days.at(-1)?.costUsd ?? 0;
   const share = Math.round((100 * today) / budget.dayCostUsd);

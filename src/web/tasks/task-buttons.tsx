@@ -59,7 +59,7 @@ export function TaskButtons({ task, state }: { task: api.Task; state: TaskState 
       <Button onClick={() => setEditing(true)}>Edit</Button>
       <ActionMenu>
         <ActionMenu.Anchor>
-          <IconButton icon={KebabHorizontalIcon} aria-label="More actions" tooltipDirection="w" />
+          <IconButton icon={KebabHorizontalIcon} aria-label="More actions" tooltipDirection="n" />
         </ActionMenu.Anchor>
         <ActionMenu.Overlay align="end">
           <ActionList>
