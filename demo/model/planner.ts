@@ -48,7 +48,7 @@ const writers: Record<string, (goal: string, answers: string[]) => object> = {
       `## Problem\nToday the library does not do this: ${goal}.`,
       `## What we learned\n${answers.map((a) => `- ${a}`).join('\n') || '- No questions were asked.'}`,
       '## Requirements\n1. The behaviour is implemented. Accepted when its tests pass.\n2. It is documented. Accepted when the documentation shows an example.',
-      '## Non-goals\n- Changes to the existing interface.',
+      '## Non-goals\n- Changes to what the library does today.',
     ].join('\n\n'),
   }),
   write_plan: (goal) => ({

@@ -265,6 +265,9 @@ function ServerForm({ edited, taken, all, isBusy, projectId, onAdd, onEnd }: For
             {edited === undefined ? 'Connect' : 'Test connection'}
           </Button>
           {edited !== undefined && <Button onClick={onEnd}>Cancel</Button>}
+          {edited !== undefined && attempt.data === undefined && (
+            <span className="muted small">After the test, you can save the server.</span>
+          )}
         </div>
       </form>
       {attempt.data !== undefined && (

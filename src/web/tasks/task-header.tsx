@@ -69,9 +69,10 @@ function ParentLink({ parentId }: { parentId: string | null }) {
 }
 
 function AgentName({ task }: { task: Task }) {
-  const agents = useQuery(agentQueries.agentsOf(task.projectId));
+  const { data: agents } = useQuery(agentQueries.agentsOf(task.projectId));
   if (task.owner === null) return <span>No agent</span>;
-  return <bdi>{agents.data?.find((a) => a.id === task.owner)?.name ?? 'Agent'}</bdi>;
+  // Nothing is said before it is known.
+  return <bdi>{agents === undefined ? '…' : (agents.find(({ id }) => id === task.owner)?.name ?? 'Agent')}</bdi>;
 }
 
 function Effort({ taskId }: { taskId: string }) {
@@ -124,7 +125,7 @@ function useTaskState(task: Task, isViewer: boolean): TaskState {
     ...queries.subtasks(task.id),
     enabled: task.status === 'waiting_on_subtasks',
   });
-  const { data: [newest] = [] } = useQuery({ ...queries.runs(task.id), enabled: task.status === 'in_progress' });
+  const { data: runs } = useQuery({ ...queries.runs(task.id), enabled: task.status === 'in_progress' });
   const { data: readiness } = useQuery({
     ...mergeReadiness(task.id),
     enabled: task.failure !== null && isMergeable(task),
@@ -135,7 +136,7 @@ function useTaskState(task: Task, isViewer: boolean): TaskState {
     subtasks: subtasks.length,
     openSubtasks: subtasks.filter(isOpen).length,
     isMergeBlocked: readiness?.problems.some(({ blocks }) => blocks) ?? false,
-    isQueued: newest?.status === 'queued',
+    isQueued: runs === undefined ? undefined : runs[0]?.status === 'queued',
     isViewer,
   });
 }

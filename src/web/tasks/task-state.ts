@@ -23,7 +23,8 @@ interface Surroundings {
   openDependencies: number;
   subtasks: number;
   openSubtasks: number;
-  isQueued?: boolean;
+  /** Undefined until it is known. */
+  isQueued?: boolean | undefined;
   /** GitHub would refuse a merge now. */
   isMergeBlocked?: boolean;
   /** The person who looks may change nothing. */
@@ -61,6 +62,7 @@ function sentenceFor(task: Task, { openDependencies, subtasks, openSubtasks, isQ
       if (task.failure !== null) return 'The last run failed. Choose how the agent continues.';
       return 'Start it: the agent works on its own branch and opens a pull request for people to merge.';
     case 'in_progress':
+      if (isQueued === undefined && task.attention === null) return 'The agent has a run.';
       if (isQueued)
         return 'The run begins when a worker is free. You can message the agent, or pause or cancel the run.';
       return progressSentence(task);
@@ -84,6 +86,7 @@ function sentenceForViewer(task: Task, around: Surroundings): string {
       return failure === null ? 'A member can start it.' : 'The last run failed. A member can have it tried again.';
     case 'in_progress':
       if (around.isQueued) return 'The run begins when a worker is free.';
+      if (attention === null && around.isQueued === undefined) return 'The agent has a run.';
       if (attention === null) return 'The agent is working.';
       return isForPerson(attention.reason) ? 'The run waits for a member.' : progressSentence(task);
     case 'in_review':

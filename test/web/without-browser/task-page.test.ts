@@ -49,6 +49,8 @@ test('a failed task says what Retry and Start do; another one does not', () => {
   expect([hints(false), hints(true)].map((text) => text.includes('Merge accepts'))).toEqual([true, false]);
   const queued = taskState(task({ status: 'in_progress' }), { ...around, isQueued: true });
   expect(queued.sentence).toMatch(/^The run begins when a worker is free/);
+  // Before its runs are read, it is not said whether one works.
+  expect(taskState(task({ status: 'in_progress' }), around).sentence).toBe('The agent has a run.');
 });
 
 test('a failed task in review says which work its pull request contains', () => {
@@ -74,7 +76,7 @@ test('a viewer is not told to do what only members can do', () => {
     [{ status: 'done' }, 'Nothing is left to do.'],
   ];
   for (const [changes, sentence] of states)
-    expect(taskState(task(changes), { ...around, isViewer: true }).sentence).toBe(sentence);
+    expect(taskState(task(changes), { ...around, isViewer: true, isQueued: false }).sentence).toBe(sentence);
 });
 
 test('a task that waits for others says so and cannot be started', () => {

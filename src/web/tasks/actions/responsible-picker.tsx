@@ -22,7 +22,7 @@ export function ResponsiblePicker({ task }: { task: api.Task }) {
     onError: notifyError,
   });
   const mayChoose = useMay('member');
-  const name = nameOf(task, current);
+  const name = nameOf(task, members, current);
   const mark = current && {
     leadingVisual: <PersonMark login={current.login} avatarUrl={current.avatarUrl} size={16} />,
   };
@@ -71,7 +71,8 @@ export function ResponsiblePicker({ task }: { task: api.Task }) {
 
 const mayDecide = ({ role }: api.Member) => role !== 'viewer';
 
-function nameOf({ responsible }: Pick<api.Task, 'responsible'>, current: api.Member | undefined): string {
+function nameOf({ responsible }: api.Task, members: api.Member[] | undefined, current: api.Member | undefined): string {
   if (responsible === null) return 'Nobody responsible';
-  return current?.login ?? 'Somebody';
+  if (members === undefined) return '…';
+  return current?.login ?? 'Somebody who left';
 }

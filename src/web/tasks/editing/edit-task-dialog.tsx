@@ -10,6 +10,7 @@ import { SelectField } from '../../forms/select-field.tsx';
 import { changedFields, submitOnCtrlEnter, submitOnce } from '../../forms/submit.ts';
 import { useFormDraft } from '../../forms/use-draft.ts';
 import { usePaused } from '../../forms/use-paused.ts';
+import { notify } from '../../frame/notices.tsx';
 import { errorMessage } from '../../live/errors.ts';
 import { putTask } from '../../live/put-task.ts';
 import * as agentQueries from '../../live/queries/agents.ts';
@@ -65,6 +66,7 @@ export function EditTaskDialog({ task: currentTask, onClose }: { task: api.Task;
     },
     onSuccess: (saved) => {
       putTask(client, saved);
+      notify('Task saved', 'success');
       close();
     },
   });
