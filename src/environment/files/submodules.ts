@@ -9,6 +9,7 @@ import { packBytes } from '../../git/native/cached.ts';
 import { tooLarge } from '../../git/native/explain.ts';
 import { bytesIn, modulesIn } from '../../git/native/modules.ts';
 import { HostClosed, isSameAddress, normalUrl, resolveOnce, urlProblem } from '../../git/remote-url.ts';
+import type { TreeEntry } from '../../git/work-tree/tree-files.ts';
 import { githubUrl, hostRules } from '../../repositories/credentials.ts';
 import { connectedAt, NotAllowed, privateRemote, type Readers } from './private-submodules.ts';
 
@@ -65,8 +66,10 @@ export async function submodulesOf(
   { checkout, tree, url, prefix, isChosen }: Place,
 ): Promise<Module[]> {
   const pathOf = (path: string) => (prefix === '' ? path : `${prefix}/${path}`);
-  const files = [...(await checkout.files(tree))];
-  const links = files.filter(([path, { mode }]) => mode === '160000' && isChosen(pathOf(path)));
+  const links: [path: string, TreeEntry][] = [];
+  // A tree may have 500,000 files, so there is no second list of them.
+  for (const [path, entry] of await checkout.files(tree))
+    if (entry.mode === '160000' && isChosen(pathOf(path))) links.push([path, entry]);
   if (links.length === 0) return [];
   if (links.length > maxModules) throw refused(prefix || '.', `there are more than ${maxModules} submodules`);
   const file = (await checkout.readFile(tree, '.gitmodules')) ?? Buffer.alloc(0);
