@@ -165,10 +165,10 @@ const listedAtOnce = 4;
 
 async function listAll(connected: Connected[], signal: AbortSignal): Promise<Offer> {
   const failures: string[] = [];
-  const inTurn = fewAtOnce(listedAtOnce, listedAtOnce);
+  const listInTurn = fewAtOnce(listedAtOnce, listedAtOnce);
   const asked = connected.map(async ({ server, client }): Promise<Listing | undefined> => {
     try {
-      const tools = await inTurn('', signal, () => client.listTools(signal));
+      const tools = await listInTurn('', signal, () => client.listTools(signal));
       return { server: server.name, wanted: server.tools, tools };
     } catch (error) {
       failures.push(`T${failureOf(server.name, error).slice(1)}; its tools are not available in this run.`);
