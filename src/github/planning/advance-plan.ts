@@ -120,11 +120,13 @@ export async function takeTicks(app: App, place: Place, { number, commentId, sen
   if (sender.type === 'Bot') return;
   const { octokit, name, repository } = place;
   await app.db.withLock(`plan ${repository.githubId}/${number}`, async () => {
+    const session = await findSessionOfIssue(app.db.manager, repository.id, number, 'open');
+    // Anybody may edit a comment that looks like one of ours, so GitHub is asked only about an issue that has a plan.
+    if (session === undefined) return;
     const comment = await findPlanComment(app, place, commentId);
     const ticks = readTicks(comment?.body ?? '');
-    const session = await findSessionOfIssue(app.db.manager, repository.id, number, 'open');
-    const step = session === undefined ? undefined : currentStep(session);
-    if (comment === undefined || !ticks?.isSent || session === undefined || step?.id !== ticks.stepId) return;
+    const step = currentStep(session);
+    if (comment === undefined || !ticks?.isSent || step?.id !== ticks.stepId) return;
     const edit = await lastEditOf(octokit, comment);
     if (edit === undefined)
       return showPlanComment(app, session, 'GitHub does not say who ticked the options. Tick them again.');
