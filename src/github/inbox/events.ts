@@ -233,11 +233,11 @@ function registerIssues(on: Registrars, app: App, inPlace: InPlace): void {
       );
   });
   on.repository(
-    ['issues.edited', 'issues.assigned', 'issues.unassigned', 'issues.typed', 'issues.untyped'],
-    ({ payload }) => inPlace(payload, (place) => observeIssue(app, place, payload.issue.number, { recheck: false })),
-  );
-  on.repository('issues.closed', ({ payload }) =>
-    inPlace(payload, (place) => observeIssue(app, place, payload.issue.number)),
+    ['issues.closed', 'issues.edited', 'issues.assigned', 'issues.unassigned', 'issues.typed', 'issues.untyped'],
+    ({ payload }) => {
+      const recheck = payload.action === 'closed';
+      return inPlace(payload, (place) => observeIssue(app, place, payload.issue.number, { recheck }));
+    },
   );
   on.repository('issues.reopened', ({ payload }) =>
     inPlace(payload, (place) => issueReopened(app, place, payload.issue.number)),

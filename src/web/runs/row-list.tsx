@@ -1,5 +1,5 @@
-import { HistoryIcon, LinkIcon } from '@primer/octicons-react';
-import { Button, IconButton } from '@primer/react';
+import { LinkIcon } from '@primer/octicons-react';
+import { Button } from '@primer/react';
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { memo, type RefObject, type UIEvent, useEffect, useLayoutEffect, useRef, useState } from 'react';
 import { Link, useLocation } from 'react-router';
@@ -40,7 +40,13 @@ export function RowList(props: { rows: Row[]; isLive: boolean; onRewind: ((turn:
     anchorTo: hadEnded && linkedTurn === undefined ? 'start' : 'end',
   });
   const height = virtualizer.getTotalSize();
-  const { follow, onScroll } = useFollowing(scroller, { isLive, startsAtEnd: linkedTurn === undefined, rows, height });
+  const mayFollow = !hadEnded;
+  const { follow, onScroll } = useFollowing(scroller, {
+    mayFollow,
+    startsAtEnd: linkedTurn === undefined,
+    rows,
+    height,
+  });
   useJump(linkedTurn, rows, (i) => virtualizer.scrollToIndex(i, { align: 'start' }));
   return (
     <div className="run-log">
@@ -75,12 +81,15 @@ export function RowList(props: { rows: Row[]; isLive: boolean; onRewind: ((turn:
   );
 }
 
-/** Keeps the end of a live log in sight while it grows, until the person scrolls away from the end. */
+/**
+ * Keeps the end of a log in sight while it grows, until the person scrolls away from the end. The last rows arrive after the run has ended,
+ * when the page around the log changes its size.
+ */
 function useFollowing(
   scroller: RefObject<HTMLElement | null>,
-  { isLive, startsAtEnd, rows, height }: { isLive: boolean; startsAtEnd: boolean; rows: Row[]; height: number },
+  { mayFollow, startsAtEnd, rows, height }: { mayFollow: boolean; startsAtEnd: boolean; rows: Row[]; height: number },
 ) {
-  const isFollowing = useRef(isLive && startsAtEnd);
+  const isFollowing = useRef(mayFollow && startsAtEnd);
   const follow = () => {
     isFollowing.current = true;
     if (scroller.current) scroller.current.scrollTop = scroller.current.scrollHeight;
@@ -89,8 +98,15 @@ function useFollowing(
   useLayoutEffect(() => {
     if (isFollowing.current) follow();
   }, [rows, height]);
+  useEffect(() => {
+    const observer = new ResizeObserver(() => {
+      if (isFollowing.current && scroller.current) scroller.current.scrollTop = scroller.current.scrollHeight;
+    });
+    if (scroller.current) observer.observe(scroller.current);
+    return () => observer.disconnect();
+  }, [scroller]);
   const onScroll = ({ currentTarget: { scrollHeight, scrollTop, clientHeight } }: UIEvent<HTMLElement>) => {
-    isFollowing.current = isLive && scrollHeight - scrollTop - clientHeight < followPixels;
+    isFollowing.current = mayFollow && scrollHeight - scrollTop - clientHeight < followPixels;
   };
   return { follow, onScroll };
 }
@@ -166,20 +182,11 @@ function TurnHead(props: { row: Row & { kind: 'turn' }; onRewind: ((turn: number
       {at !== undefined && !isCopied && <Clock at={at} />}
       <span className="muted small">{isCopied ? 'Copied from the earlier run' : figures.join(' · ')}</span>
       <span className="grow" />
-      {onRewind &&
-        (isNarrow ? (
-          <IconButton
-            icon={HistoryIcon}
-            size="small"
-            aria-label={`Rewind to here, after turn ${turn}`}
-            tooltipDirection="n"
-            onClick={() => onRewind(turn)}
-          />
-        ) : (
-          <Button size="small" aria-label={`Rewind to here, after turn ${turn}`} onClick={() => onRewind(turn)}>
-            Rewind to here
-          </Button>
-        ))}
+      {onRewind && (
+        <Button size="small" aria-label={`Rewind to here, after turn ${turn}`} onClick={() => onRewind(turn)}>
+          {isNarrow ? 'Rewind' : 'Rewind to here'}
+        </Button>
+      )}
       <Link to={{ search, hash: `turn-${turn}` }} aria-label={`Link to turn ${turn}`}>
         <LinkIcon />
       </Link>

@@ -42,12 +42,18 @@ export function taskState(task: Task, around: Surroundings): TaskState {
   const main = actions.find((action) => mainActions.includes(action)) ?? null;
   const needsAgent = task.owner === null && ['backlog', 'ready'].includes(task.status);
   return {
-    sentence: around.isViewer ? sentenceForViewer(task, around) : sentenceFor(task, around),
+    sentence: sentenceOf(task, around),
     primary: needsAgent ? 'assign' : main,
     others: actions.filter((action) => action !== main && !rareActions.includes(action)),
     rare: actions.filter((action) => rareActions.includes(action)),
     hints: hintsFor(task, around.isMergeBlocked ? actions.filter((action) => action !== 'merge') : actions),
   };
+}
+
+function sentenceOf(task: Task, around: Surroundings): string {
+  const isUnknown = task.status === 'in_progress' && task.attention === null && around.isQueued === undefined;
+  if (isUnknown) return 'The agent has a run.';
+  return around.isViewer ? sentenceForViewer(task, around) : sentenceFor(task, around);
 }
 
 function sentenceFor(task: Task, { openDependencies, subtasks, openSubtasks, isQueued }: Surroundings): string {
@@ -62,7 +68,6 @@ function sentenceFor(task: Task, { openDependencies, subtasks, openSubtasks, isQ
       if (task.failure !== null) return 'The last run failed. Choose how the agent continues.';
       return 'Start it: the agent works on its own branch and opens a pull request for people to merge.';
     case 'in_progress':
-      if (isQueued === undefined && task.attention === null) return 'The agent has a run.';
       if (isQueued)
         return 'The run begins when a worker is free. You can message the agent, or pause or cancel the run.';
       return progressSentence(task);
@@ -86,7 +91,6 @@ function sentenceForViewer(task: Task, around: Surroundings): string {
       return failure === null ? 'A member can start it.' : 'The last run failed. A member can have it tried again.';
     case 'in_progress':
       if (around.isQueued) return 'The run begins when a worker is free.';
-      if (attention === null && around.isQueued === undefined) return 'The agent has a run.';
       if (attention === null) return 'The agent is working.';
       return isForPerson(attention.reason) ? 'The run waits for a member.' : progressSentence(task);
     case 'in_review':
