@@ -130,6 +130,23 @@ export async function openable(app: App, own: RepositoryRow): Promise<Repository
 }
 
 /**
+ * Returns why a run may not have what was read in some repositories, besides its own; undefined if it may open all of them now. The
+ * project, or one of the repositories, may have been more open when it was read.
+ */
+export async function whyNotBeside(
+  app: App,
+  ownId: string | null,
+  repositoryIds: string[],
+): Promise<string | undefined> {
+  const others = repositoryIds.filter((id) => id !== ownId);
+  if (others.length === 0) return undefined;
+  const own = ownId === null ? null : await findRepository(app.db.manager, ownId);
+  const allowed = new Set(own === null ? [] : (await openable(app, own)).map(({ id }) => id));
+  if (others.every((id) => allowed.has(id))) return undefined;
+  return `The conversation has the content of a private repository, which may not be shown in ${own?.name ?? 'another one'}.`;
+}
+
+/**
  * Returns a function that words refusals for the readers of a repository. In a public one, it removes the names of the
  * project's private repositories, the links to them and the paths of their files.
  */

@@ -8,7 +8,7 @@ import type { RunRow } from '../db/tables/run.ts';
 import { withoutSecrets } from '../domain/secrets.ts';
 import { storable, storableJson } from '../domain/text/sanitize.ts';
 import type { Message } from '../llm/model.ts';
-import { lackOfRightIn, openable } from '../repositories/rights.ts';
+import { lackOfRightIn, openable, whyNotBeside } from '../repositories/rights.ts';
 import { directorsOf, listOpened } from '../runs/directors.ts';
 import { insertEvent, insertStep, type Journal, stepOf } from '../runs/journal.ts';
 import { findRun } from '../runs/store.ts';
@@ -107,7 +107,8 @@ export async function takeUpConversation(
         ? 'people kept speaking to this run before it began'
         : await retrying(async () => {
             const opened = await listOpened(app.db.manager, from, task.repositoryId);
-            return lackOfRightIn(app, directors, opened, 'write');
+            const lack = await lackOfRightIn(app, directors, opened, 'write');
+            return lack ?? whyNotBeside(app, task.repositoryId, opened);
           });
     const isDone = await journal.write(async (em) => {
       // Somebody may have become a director while GitHub was asked. The run is locked now, so nobody does before the copy.

@@ -99,6 +99,23 @@ test('nobody speaks to a run, or gets its conversation, once a repository that i
   expect([log.join(), turns]).toEqual([expect.stringMatching(/starts over: .* no longer connected/), 0]);
 });
 
+test('a conversation with a private repository is not taken up where the private repository could not be opened now', async () => {
+  const people = await twoPeople();
+  const { em, claimed, own } = people;
+  const { fail, retry, rewind, takeUp } = await opened(people);
+  await fail();
+  // The task's repository was private, too, or the project shared private context.
+  await em.query('update repositories set is_private = false where id = $1', [own.id]);
+  const message = 'The conversation has the content of a private repository, which may not be shown in app.';
+  expect(await rewind('ada')).toEqual({ statusCode: 403, message });
+  await retry('ada');
+  expect(await takeUp(await claimed())).toMatchObject({
+    log: expect.arrayContaining([`starts over: ${message}`]),
+    turns: 0,
+  });
+  await em.query('update repositories set is_private = true where id = $1', [own.id]);
+});
+
 test('who speaks to a run, or rewrites its task, while its conversation is taken up, is asked about too', async () => {
   const people = await twoPeople();
   const { call, claimed } = people;

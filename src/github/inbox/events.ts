@@ -250,9 +250,8 @@ function registerIssues(on: Registrars, app: App, inPlace: InPlace): void {
     const { number, title, html_url: url } = issue;
     const about = { number, label: label?.name ?? '', sender: personOf(sender), isPull: false };
     const read = { number, title, body: issue.body ?? '', url, ...shownBesides(issue) };
-    if (payload.action === 'labeled')
-      return inPlace(payload, (place) => labelChanged(app, place, { ...about, issue: read }));
-    return inPlace(payload, (place) => labelChanged(app, place, about));
+    const changed = payload.action === 'labeled' ? { ...about, issue: read } : about;
+    return inPlace(payload, (place) => labelChanged(app, place, changed));
   });
   on.repository('label.deleted', ({ payload }) =>
     inPlace(payload, async ({ octokit, name }) => {

@@ -2,9 +2,9 @@ import type { EntityManager } from 'typeorm';
 import { z } from 'zod';
 import type { App } from '../../app.ts';
 import { Refused } from '../../domain/machine.ts';
-import { badField } from '../../errors.ts';
+import { AppError, badField } from '../../errors.ts';
 import { IdText, longText, type Route, route } from '../../http/route.ts';
-import { rightProblemIn } from '../../repositories/rights.ts';
+import { rightProblemIn, whyNotBeside } from '../../repositories/rights.ts';
 import { moveTask } from '../../tasks/move.ts';
 import { onTask } from '../../tasks/routes.ts';
 import { Task } from '../../tasks/schemas.ts';
@@ -82,6 +82,8 @@ async function assertMayGoBack(app: App, rewinding: Rewinding): Promise<string[]
   const opened = await listOpenedBy(em, point, turn - 1, task.repositoryId);
   const problem = await rightProblemIn(app, directors, opened, 'write');
   if (problem !== undefined) throw problem;
+  const hidden = await whyNotBeside(app, task.repositoryId, opened);
+  if (hidden !== undefined) throw new AppError(403, hidden);
   return directors;
 }
 

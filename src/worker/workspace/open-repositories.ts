@@ -6,7 +6,7 @@ import { RunFailed } from '../../domain/run.ts';
 import { startAll } from '../../environment/command-access.ts';
 import { GitFailed } from '../../git/engine.ts';
 import { HostClosed } from '../../git/remote-url.ts';
-import { lackOfRight, openable } from '../../repositories/rights.ts';
+import { lackOfRight, openable, whyNotBeside } from '../../repositories/rights.ts';
 import { listProjectRepositories } from '../../repositories/store.ts';
 import { directorsOf, enterRepository } from '../../runs/directors.ts';
 import { earlierStep } from '../../runs/journal.ts';
@@ -243,7 +243,9 @@ function otherRepositories(app: App, given: Assignment, work: Work, own: ToolHos
       const repository = known.find((r) => r.id === id);
       if (repository === undefined) continue;
       const directors = await directorsOf(app.db.manager, work.run.id);
-      const lack = await work.retrying(() => lackOfRight(app, directors, repository, 'write'));
+      const lack =
+        (await whyNotBeside(app, work.repository.id, [id])) ??
+        (await work.retrying(() => lackOfRight(app, directors, repository, 'write')));
       if (lack === undefined) await open(repository, work.retrying);
       else if (work.run.continuesRunId !== null)
         throw new RunFailed('repository', `the run goes on with work in several repositories: ${lack}`);
