@@ -171,8 +171,7 @@ async function openAccess(
  * another one: set-up has secrets and a network that agents, and people who may create a branch, do not have. It is the one
  * at the start of the run, so that a worker that takes over finds what the first one kept.
  */
-async function setupCommit(checkout: Checkout, { branch, trustedHead }: Placed): Promise<string> {
-  const { setupFrom = branch.base } = branch;
+async function setupCommit(checkout: Checkout, { setupFrom, trustedHead }: Placed): Promise<string> {
   if (setupFrom === trustedHead) return trustedHead;
   return (await checkout.fetchCommit(setupFrom)) ? setupFrom : trustedHead;
 }

@@ -1,5 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { revealMcpServers } from '../../src/agents/mcp.ts';
+import type { AboutRun } from '../../src/conversation/about-run.ts';
+import { openMcpTools } from '../../src/conversation/mcp/mcp-tools.ts';
 import { openProject } from '../support/project.ts';
 import { startMcpServer } from '../support/stand-ins/mcp-server.ts';
 
@@ -143,15 +145,16 @@ describe('a server that is not saved yet', () => {
   });
 });
 
+const connect = async (name: string): Promise<string> => {
+  const id = randomUUID();
+  await service.app.db.manager.query(
+    `insert into repositories (id, project_id, name, url) values ($1, $2, $3, 'https://example.com/' || $3)`,
+    [id, projectId, name],
+  );
+  return id;
+};
+
 describe('the repositories that may use a server', () => {
-  const connect = async (name: string): Promise<string> => {
-    const id = randomUUID();
-    await service.app.db.manager.query(
-      `insert into repositories (id, project_id, name, url) values ($1, $2, $3, 'https://example.com/' || $3)`,
-      [id, projectId, name],
-    );
-    return id;
-  };
   const offered = async (id: string) => (await reveal(id)).filter((each) => each.isOffered).map(({ name }) => name);
 
   test('are the only repository of the project, or those that an admin chose', async () => {
@@ -181,4 +184,36 @@ describe('the repositories that may use a server', () => {
     const answer = await put([{ name: 'tracker', url, repositories: ['elsewhere'] }]);
     expect([answer.status, answer.body.message]).toEqual([400, 'tracker: elsewhere is no repository of the project']);
   });
+});
+
+test('a run that waited does not call a tool that an admin has taken away since', async () => {
+  const tracker = await startMcpServer();
+  Object.assign(service.app.config, { ALLOW_PRIVATE_HOSTS: true });
+  try {
+    const stored = new Map<string, object>();
+    const journal = {
+      once: async (name: string, make: () => Promise<object>) => {
+        stored.set(name, stored.get(name) ?? (await make()));
+        return stored.get(name);
+      },
+      note: async () => {},
+    };
+    const repository = { id: await connect('shop'), projectId, isPrivate: true };
+    const about = { run: { projectId }, repository, journal, secrets: [], objectionToSending: () => undefined };
+    const echoed = async () => {
+      const tools = await openMcpTools(service.app, about as unknown as AboutRun, new AbortController().signal);
+      const { text } = await tools.call('tracker__echo_headers', '{}');
+      await tools.close();
+      return text;
+    };
+    await put([{ name: 'tracker', url: tracker.url, tools: ['search', 'echo_headers'] }]);
+    expect(await echoed()).toContain('accept');
+    await put([{ name: 'tracker', url: tracker.url, tools: ['search'] }]);
+    expect(await echoed()).toBe(
+      'the tool echo_headers of the MCP server tracker is no longer offered to this repository',
+    );
+  } finally {
+    Object.assign(service.app.config, { ALLOW_PRIVATE_HOSTS: false });
+    tracker.close();
+  }
 });

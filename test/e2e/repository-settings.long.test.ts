@@ -299,6 +299,33 @@ test('an agent splits its task: subtasks run and cannot split again, people merg
   expect((await get(parent)).status).toBe('in_review');
 });
 
+test('a retry is set up as the base branch is now, so that no script of before gets a secret of now', async () => {
+  const { world, plays, push, settled } = face;
+  const script = (name: string) => `mkdir -p kept; echo "${name} $(echo "$LATE_TOKEN" | rev)" > kept/made\n`;
+  const look = { name: 'run_command', arguments: { command: 'cat kept/made' } };
+  await push('main', '.gitignore', 'kept/\n');
+  await push('main', 'setup.sh', script('OLD'));
+  await push('main', '.deckhand.yml', 'setup: sh setup.sh\n');
+  // What it leaves is kept for the next run, because it may not be pushed.
+  const pushes = (push: string) => world.service.api(world.token, 'PATCH', `/projects/${world.project.id}`, { push });
+  await pushes('approved');
+  plays([look, write('left.txt', 'x\n')], [{ name: 'give_up', arguments: { reason: 'too hard' } }]);
+  const number = await world.issue('/agent start');
+  const task = await settled(number, 'ready', 1);
+  await pushes('free');
+  await push('main', 'setup.sh', 'mkdir -p kept; echo NEW > kept/made\n');
+  await push('main', '.deckhand.yml', 'setup: sh setup.sh\nsecrets: LATE_TOKEN\n');
+  const secret = `/projects/${world.project.id}/environment-secrets/LATE_TOKEN`;
+  await world.service.api(world.token, 'PUT', secret, { value: 'canary-of-a-later-secret' });
+  plays([look], [write('late.txt', 'x\n')], [finish], [finish]);
+  await world.service.api(world.token, 'POST', `/tasks/${task.id}/retry`);
+  await settled(number, 'in_review', 2);
+  const said = told(face);
+  expect(said).toContain('NEW');
+  expect(said).not.toContain('terces-retal');
+  await world.service.api(world.token, 'DELETE', secret);
+});
+
 test('a run waits for a worker with the labels of its repository, and says so', async () => {
   const { world, plays, push, settled, statusComment } = face;
   await push('main', '.deckhand.yml', 'runsOn: [GPU]\n');

@@ -76,8 +76,8 @@ test('a deletion below a path that became a file or a link is left out, so that 
 });
 
 describe('the branch of a run that goes back', () => {
-  const earlier: Branch = { name: 'agent/x', from: 'start', base: 'old base', setupFrom: 'old', continues: false };
-  const now: Branch = { name: 'agent/x', from: 'head', base: 'new base', setupFrom: 'new', continues: true };
+  const earlier: Branch = { name: 'agent/x', from: 'start', base: 'old base', continues: false };
+  const now: Branch = { name: 'agent/x', from: 'head', base: 'new base', continues: true };
 
   test('is continued from its head, with the files of the turn', () => {
     expect(rewoundBranch(now, earlier)).toEqual({ ...now, filesFrom: 'start' });

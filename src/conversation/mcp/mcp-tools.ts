@@ -125,7 +125,10 @@ export async function openMcpTools(app: App, work: AboutRun, signal: AbortSignal
     call: async (name, argumentsJson) => {
       const tool = known.get(name);
       if (tool === undefined) return { ok: false, text: `there is no tool ${name}` };
-      const found = connected.find(({ server }) => server.name === tool.server);
+      // An admin may have taken away the server, or this tool of it, while the run waited.
+      const found = connected.find(
+        ({ server: { name, tools } }) => name === tool.server && (tools === null || tools.includes(tool.tool)),
+      );
       return withoutSecrets(await callTool(work, tool, found, argumentsJson, signal), work.secrets);
     },
     close: async () => {
@@ -199,7 +202,7 @@ async function callTool(
   const objection = objectionToSending(args);
   if (objection !== undefined) return { ok: false, text: `the arguments ${objection}; nothing was sent` };
   if (connected === undefined)
-    return { ok: false, text: `the MCP server ${server} is no longer offered to this repository` };
+    return { ok: false, text: `the tool ${tool} of the MCP server ${server} is no longer offered to this repository` };
   const began = performance.now();
   const answer = await connected.client.callTool(tool, args, signal).then(
     (result) => answerText(server, result),

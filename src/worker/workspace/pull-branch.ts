@@ -8,13 +8,8 @@ import type { PullAsk } from '../../runs/reviewing/store.ts';
  * Returns the branch of a run about a pull request of somebody else. A review looks at the head that it was asked about; a
  * fix continues the branch as it is now.
  */
-export async function branchOfPull(
-  checkout: Checkout,
-  kind: RunKind,
-  { headBranch, headSha }: PullAsk,
-  { base, setupFrom }: { base: string; setupFrom: string },
-) {
-  const begins = { name: headBranch, base, setupFrom, continues: true };
+export async function branchOfPull(checkout: Checkout, kind: RunKind, { headBranch, headSha }: PullAsk, base: string) {
+  const begins = { name: headBranch, base, continues: true };
   if (!traitsOf[kind].pushes) return { ...begins, from: headSha };
   const from = await checkout.fetch(headBranch);
   if (from === undefined) throw new RunFailed('repository', `the branch ${headBranch} no longer exists`);

@@ -89,11 +89,12 @@ export async function placeTrial(
     throw new RunFailed('repository', `the commit ${base}, from which the item begins, no longer exists`);
   await checkout.checkout(base);
   return {
-    branch: { name: 'trial', from: base, base, setupFrom: base, continues: false },
+    branch: { name: 'trial', from: base, base, continues: false },
     settings,
     baseBranch: settings.base ?? defaultBranch,
     baseHead: base,
     trustedHead: base,
+    setupFrom: base,
     startTree: await checkout.treeOf(base),
   };
 }

@@ -79,11 +79,6 @@ export interface Branch {
   continues: boolean;
   /** The head of the base branch when the run began. */
   base: string;
-  /**
-   * The commit from which set-up begins: the head of the repository's own base branch when the run began. Branches that an
-   * older version stored lack it. Their `base` was on that branch.
-   */
-  setupFrom?: string | undefined;
   /** The paths that conflict, set when the run merges the base branch. Their files contain git's conflict markers. */
   conflicts?: string[];
   /** The run begins with the work that an earlier run could not push. */
@@ -122,6 +117,11 @@ export interface Workspace extends OpenCheckout {
   baseHead: string;
   /** The current head of the branch from which the tasks of the repository start unless they say otherwise. */
   trustedHead: string;
+  /**
+   * The commit from which set-up begins: that head when the run began, also for a run that goes on with the files of an earlier one. Set-up of
+   * what was replaced since gets no secrets of now.
+   */
+  setupFrom: string;
   /** The tree that was checked out first, before stored files were restored. For a merge, this is the merged tree. */
   startTree: string;
   /** The tools that work on the workspace's files. They end with the workspace at the latest. */
@@ -140,7 +140,10 @@ export interface Signals {
 }
 
 /** What is known once the files are in place. */
-export type Placed = Pick<Workspace, 'branch' | 'settings' | 'baseBranch' | 'baseHead' | 'trustedHead' | 'startTree'>;
+export type Placed = Pick<
+  Workspace,
+  'branch' | 'settings' | 'baseBranch' | 'baseHead' | 'trustedHead' | 'setupFrom' | 'startTree'
+>;
 
 /** What a workspace is opened for. */
 interface About {
@@ -211,7 +214,7 @@ async function putInPlace(
     );
   const branchOfTask = async () => {
     const place = { ...about, pattern: found.settings.branch };
-    const chosen = { ...(await chooseBegun(app, place, checkout, base)), setupFrom: found.trusted };
+    const chosen = await chooseBegun(app, place, checkout, base);
     const earlier = await journal.recall<Branch>(stepOf(earlierStep, about.task, repository));
     if (earlier !== undefined) return catchingUp(checkout, rewoundBranch(chosen, earlier), base);
     // After subtasks were merged into the base, the agent has to continue with their changes.
@@ -232,7 +235,7 @@ async function putInPlace(
     );
     return chosen;
   };
-  const branchOf = (pull: PullAsk) => branchOfPull(checkout, run.kind, pull, { base, setupFrom: found.trusted });
+  const branchOf = (pull: PullAsk) => branchOfPull(checkout, run.kind, pull, base);
   const choose = ask === undefined ? branchOfTask : () => branchOf(ask);
   const branch = await journal.once<Branch>(stepOf('branch', about.task, repository), choose);
   if (branch.continues) await checkout.fetch(branch.name);
@@ -246,7 +249,9 @@ async function putInPlace(
   await chooseFiles(checkout, choosing, branch.conflicts ?? branch.reverts?.conflicts);
   await checkout.checkout(commit);
   const startTree = await checkout.treeOf(commit);
-  return { branch, settings: found.settings, baseBranch, baseHead: base, trustedHead: found.trusted, startTree };
+  const { settings, trusted: trustedHead } = found;
+  const setUp = await journal.once(stepOf('set-up', about.task, repository), async () => ({ from: trustedHead }));
+  return { branch, settings, baseBranch, baseHead: base, trustedHead, setupFrom: setUp.from, startTree };
 }
 
 /** Chooses the branch of a task. If it is new, and the task undoes something here, the run begins with the reverts. */
@@ -277,9 +282,9 @@ async function isBasis(checkout: Checkout, chosen: Branch, left: Branch): Promis
 }
 
 /** Returns from which commits a run began, for a later run that begins with the same files. */
-function beginningOf({ from, base, setupFrom = base, filesFrom, reverts }: Branch) {
+function beginningOf({ from, base, filesFrom, reverts }: Branch) {
   const begun = reverts === undefined ? {} : { reverts };
-  return { from, base, setupFrom, ...begun, ...(filesFrom === undefined ? {} : { filesFrom }) };
+  return { from, base, ...begun, ...(filesFrom === undefined ? {} : { filesFrom }) };
 }
 
 /**
@@ -293,8 +298,8 @@ export function rewoundBranch(chosen: Branch, earlier: Branch): Branch {
   const begins = { ...beginningOf(earlier), filesFrom, ...(conflicts === undefined ? {} : { conflicts }) };
   if (!chosen.continues) return { ...chosen, ...begins };
   // The merge of the base branch that the earlier run began with is part of its files.
-  const { base, setupFrom } = conflicts === undefined ? chosen : begins;
-  return { ...chosen, ...begins, from: chosen.from, base, setupFrom };
+  const { base } = conflicts === undefined ? chosen : begins;
+  return { ...chosen, ...begins, from: chosen.from, base };
 }
 
 /**
