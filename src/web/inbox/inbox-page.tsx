@@ -96,7 +96,8 @@ function EntryList({ entries, scope }: { entries: InboxEntry[]; scope: 'mine' | 
 
 /** Says that nothing waits for the person, and what they can do next. */
 function EmptyInbox({ scope }: { scope: 'mine' | 'all' }) {
-  const { data: projects = [] } = useQuery(queries.projects());
+  const { data: known } = useQuery(queries.projects());
+  const projects = known ?? [];
   const worked = projects.find(({ role }) => hasRole(role, 'member'));
   const [viewed] = projects;
   return (
@@ -111,7 +112,7 @@ function EmptyInbox({ scope }: { scope: 'mine' | 'all' }) {
           <Link to="/?scope=all">Show what needs others, too</Link>
         </p>
       )}
-      {viewed === undefined && (
+      {known !== undefined && viewed === undefined && (
         <p>
           <Link to="/projects">Create a project</Link> to begin.
         </p>

@@ -26,7 +26,9 @@ export function McpServers({ projectId }: { projectId: string }) {
   /** What connecting to servers brought before they were saved, by their names: null, or why they could not be reached. */
   const [problems, setProblems] = useState<Record<string, string | null>>({});
   const save = useMutation({
-    mutationFn: (changed: Server[]) => api.setMcpServers(projectId, changed),
+    // All servers are stored together, so what somebody else has changed since this page was loaded is read first.
+    mutationFn: async (change: (known: Server[]) => Server[]) =>
+      api.setMcpServers(projectId, change(await api.listMcpServers(projectId))),
     onSuccess: (saved) => {
       client.setQueryData(query.queryKey, saved);
       notify('MCP servers saved', 'success');
@@ -52,7 +54,7 @@ export function McpServers({ projectId }: { projectId: string }) {
                 onEnd={() => setEdited(undefined)}
                 isBusy={save.isPending}
                 onAdd={async (added, problem) => {
-                  await save.mutateAsync(withServer(known, added, of));
+                  await save.mutateAsync((latest) => withServer(latest, added, of));
                   setProblems((before) => ({ ...before, [added.name]: problem }));
                 }}
               />
@@ -74,7 +76,7 @@ export function McpServers({ projectId }: { projectId: string }) {
                         projectId={projectId}
                         problem={problems[server.name]}
                         onEdit={() => setEdited(server)}
-                        onRemove={() => save.mutate(known.filter((each) => each !== server))}
+                        onRemove={() => save.mutate((latest) => latest.filter(({ name }) => name !== server.name))}
                       />
                     ),
                   )}

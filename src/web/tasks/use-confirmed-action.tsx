@@ -1,6 +1,6 @@
 import { type ConfirmationDialogProps, useConfirm } from '@primer/react';
 import { type QueryClient, useMutation, useQueryClient } from '@tanstack/react-query';
-import { type ReactNode, Suspense, useState } from 'react';
+import { type ReactNode, Suspense, useRef, useState } from 'react';
 import * as api from '../api.ts';
 import { notify, notifyError } from '../frame/notices.tsx';
 import { lazyPart } from '../live/load-part.ts';
@@ -35,8 +35,15 @@ const hasDialog = (action: TaskAction): action is ActionWithDialog => ['retry', 
 export function useConfirmedAction(perform?: (request: ActionRequest) => Promise<unknown>) {
   const { mutateAsync: performHere, isPending } = useTaskAction();
   const mutateAsync = perform ?? performHere;
-  // The refusal has been shown.
-  const mutate = (request: ActionRequest) => void mutateAsync(request).catch(() => {});
+  const isActing = useRef(false);
+  /** Acts once for a double click. The refusal has been shown. */
+  const mutate = (request: ActionRequest) => {
+    if (isActing.current) return;
+    isActing.current = true;
+    void mutateAsync(request)
+      .catch(() => {})
+      .finally(() => (isActing.current = false));
+  };
   const client = useQueryClient();
   const confirm = useConfirm();
   const [open, setOpen] = useState<{ task: ActionTask; action: ActionWithDialog }>();

@@ -160,7 +160,7 @@ function Assignment({ projectId, fields, set }: FieldsProps & { projectId: strin
     <div className="fields">
       <SelectField
         label="Agent"
-        emptyOption={isUnread(agents) ? 'Could not be loaded' : 'No agent'}
+        emptyOption={isUnread(agents) ? 'Could not be loaded' : agents.isPending ? 'Loading agents…' : 'No agent'}
         value={fields.owner ?? ''}
         options={agents.data}
         onSelect={(owner) => set({ owner })}
@@ -230,7 +230,8 @@ interface Props {
 /** Manages the form for new tasks, and the requests that create and start them. */
 function useNewTasks({ projectId, isList, onMissing, onClose }: Props) {
   const draft = useDraft(`${isList ? 'new tasks' : 'new task'} ${projectId}`, emptyFields);
-  const { preselected, isMissing } = useAgentsToChoose(projectId);
+  const { agents, preselected, isMissing } = useAgentsToChoose(projectId);
+  const isLoading = agents === undefined && !isMissing;
   const [problem, setProblem] = useState('');
   const { value: drafted } = draft;
   const owner = drafted.owner ?? preselected;
@@ -243,7 +244,12 @@ function useNewTasks({ projectId, isList, onMissing, onClose }: Props) {
   const requests = { projectId, isList, titles, fields, onDone: close, onProblem: setProblem };
   const create = useCreation({ ...requests, isStarted: false });
   const createAndStart = useCreation({ ...requests, isStarted: true });
-  const whyNoAgent = isMissing ? notLoaded : noAgent;
+  const lackOfAgent = (isStart: boolean): string | undefined => {
+    // Otherwise the task would get no agent although one is preselected.
+    if (drafted.owner === null && isLoading) return stillLoading;
+    if (!isStart || owner !== '') return undefined;
+    return isMissing ? notLoaded : noAgent;
+  };
   const submit = (request: typeof create) => {
     if (create.isPending || createAndStart.isPending) return;
     if (titles.length === 0) {
@@ -252,14 +258,15 @@ function useNewTasks({ projectId, isList, onMissing, onClose }: Props) {
     }
     if (titles.length > maxTasks)
       return setProblem(`You can create up to ${maxTasks} tasks at a time. This list has ${titles.length}.`);
-    if (request === createAndStart && fields.owner === '') return setProblem(whyNoAgent);
+    const lack = lackOfAgent(request === createAndStart);
+    if (lack !== undefined) return setProblem(lack);
     mutateOnce(request);
   };
   return {
     fields,
     set: (change: Partial<NewTaskFields>) => draft.set((before) => ({ ...before, ...change })),
     titles,
-    problem,
+    problem: problem === stillLoading && !isLoading ? '' : problem,
     isCreating: create.isPending,
     isStarting: createAndStart.isPending,
     onSubmit: (event: Pick<FormEvent, 'preventDefault'>) => {
@@ -271,6 +278,7 @@ function useNewTasks({ projectId, isList, onMissing, onClose }: Props) {
   };
 }
 
+const stillLoading = 'The agents are being loaded. Send the task again in a moment.';
 const noAgent = 'Select an agent to start the task.';
 const notLoaded = 'The agents could not be loaded, so none can start the task. Check your connection and try again.';
 

@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { SelectField } from '../../forms/select-field.tsx';
-import { isUnread } from '../../live/errors.ts';
+import { errorMessage, isUnread } from '../../live/errors.ts';
 import * as repositoryQueries from '../../live/queries/repositories.ts';
 import { filledFrom, type Text } from './new-task-texts.ts';
 
@@ -25,6 +25,8 @@ export function TemplateField({ repositoryId, isUnknown, text, onFill }: Props) 
   });
   const { data: templates = [] } = query;
   const isMissing = isUnknown || isUnread(query);
+  // A member may lack the right to read the repository on GitHub.
+  const whyMissing = query.error === null ? 'Could not be loaded' : errorMessage(query.error);
   const isLoading = query.isPending && repositoryId !== undefined;
   const [chosen, setChosen] = useState<number>();
   const options = templates.map(({ name, about }, i) => ({
@@ -45,7 +47,7 @@ export function TemplateField({ repositoryId, isUnknown, text, onFill }: Props) 
   return (
     <SelectField
       label="Template"
-      emptyOption={isMissing ? 'Could not be loaded' : isLoading ? 'Loading templates…' : emptyName(templates.length)}
+      emptyOption={isMissing ? whyMissing : isLoading ? 'Loading templates…' : emptyName(templates.length)}
       isDisabled={templates.length === 0}
       value={chosen === undefined ? '' : String(chosen)}
       options={options}
