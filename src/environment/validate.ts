@@ -82,8 +82,8 @@ const connectionMs = 10_000;
 const furtherMs = 30_000;
 /** Validations use git in the web process, which also serves everybody else: four at once, two of them of one tenant. */
 const validateFew = fewAtOnce(4, 2);
-/** Looking for submodules and files in Git LFS lists all files of a tree, which may take 200 MB: one at once. */
-const listOne = fewAtOnce(1, 1);
+/** Looking for submodules and files in Git LFS lists all files of a tree, which may take 200 MB: two at once, one of a tenant. */
+const listFew = fewAtOnce(2, 1);
 
 const explanations: Record<GitFault, string> = {
   auth: 'The host refused the credentials. Check the installation of the App or the git token',
@@ -184,10 +184,12 @@ async function settingsProblem(app: App, remote: Remote, repository: RepositoryR
     const choosing = { app, remote, settings: base.settings, signal, readers: readersOf(app, repository, []) };
     await chooseFiles(checkout, choosing);
     await assertFoldersExist(checkout, base.settings, base);
-    await listOne(repository.projectId, signal, async () => {
-      await assertSubmodules(checkout, choosing, base.head);
-      await assertLfs(checkout, choosing, base.head);
-    });
+    const { submodules, lfs } = base.settings.checkout;
+    if (submodules || lfs)
+      await listFew(repository.projectId, signal, async () => {
+        await assertSubmodules(checkout, choosing, base.head);
+        await assertLfs(checkout, choosing, base.head);
+      });
     return undefined;
   } catch (error) {
     if (error instanceof RunFailed) return `${error.message}.`.replace(/\.\.$/, '.');

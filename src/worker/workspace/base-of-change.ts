@@ -11,7 +11,7 @@ type Based = Pick<Work, 'baseBranch' | 'baseHead' | 'branch' | 'checkout' | 'ret
  * @throws RunFailed `repository` if no single commit says what the change is
  */
 export async function baseOfChange({ baseBranch, baseHead, branch, checkout, retrying }: Based): Promise<string> {
-  // A new branch begins at a commit of the base branch.
+  // A new branch begins at a commit of the base branch; otherwise its workspace is not opened.
   if (!branch.continues) return branch.from;
   const parents = parentsOf(branch);
   if (parents.includes(baseHead)) return baseHead;

@@ -226,7 +226,7 @@ async function putInPlace(
     if (isMerge) return { ...chosen, conflicts: (await checkout.merge(chosen.from, base)).conflicts };
     if (repository.id !== about.task.repositoryId) return chosen;
     const left = await findKeptWork(app.db.manager, run, repository.id);
-    if (left === undefined || !(await isBasis(checkout, chosen, left.branch))) return chosen;
+    if (left === undefined || !(await isBasis(checkout, { chosen, left: left.branch, base }))) return chosen;
     if (!left.hasOthers) return { ...chosen, ...beginningOf(left.branch), keepsWork: true as const };
     // Going back to that run checks the permissions in these repositories, and opens them again.
     await journal.note(
@@ -239,6 +239,12 @@ async function putInPlace(
   const choose = ask === undefined ? branchOfTask : () => branchOf(ask);
   const branch = await journal.once<Branch>(stepOf('branch', about.task, repository), choose);
   if (branch.continues) await checkout.fetch(branch.name);
+  // The pull request would bring commits along that nobody has looked at.
+  else if (!(await isIn(checkout, base, branch.from)))
+    throw new RunFailed(
+      'repository',
+      `the branch ${baseBranch} does not have the commit from which the run began; start the task again without its earlier work`,
+    );
   const filesFrom = branch.filesFrom ?? branch.from;
   for (const commit of new Set([branch.from, filesFrom]))
     if (commit !== base && !(await checkout.fetchCommit(commit)))
@@ -275,10 +281,19 @@ async function chooseBase(app: App, task: TaskView, repository: RepositoryRow, u
   return undone?.base ?? (repository.id === task.repositoryId ? task.base : null) ?? usual;
 }
 
-/** Returns whether kept work still fits: its branch is as it was, or the commit that it began from still exists. */
-async function isBasis(checkout: Checkout, chosen: Branch, left: Branch): Promise<boolean> {
+/** Returns whether kept work still fits: its branch is as it was, or the base branch has the commit that it began from. */
+async function isBasis(
+  checkout: Checkout,
+  { chosen, left, base }: { chosen: Branch; left: Branch; base: string },
+): Promise<boolean> {
   if (left.conflicts !== undefined || chosen.continues !== left.continues) return false;
-  return chosen.continues ? chosen.from === left.from : checkout.fetchCommit(left.from);
+  return chosen.continues ? chosen.from === left.from : isIn(checkout, base, left.from);
+}
+
+/** Returns whether a branch has a commit. A task may go into another branch by now, or its branch may have been pushed by force. */
+async function isIn(checkout: Checkout, head: string, commit: string): Promise<boolean> {
+  if (commit === head) return true;
+  return (await checkout.fetchCommit(commit)) && (await checkout.mergeBase(head, commit)) === commit;
 }
 
 /** Returns from which commits a run began, for a later run that begins with the same files. */
