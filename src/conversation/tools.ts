@@ -199,7 +199,14 @@ export interface MeantCall {
   changes: boolean;
 }
 
-const everything: Offered = { hasShell: true, maySplit: true, plan: 'large', submodules: true, review: 'also' };
+const everything: Required<Omit<Offered, 'mcp' | 'isAlone'>> = {
+  hasShell: true,
+  maySplit: true,
+  plan: 'large',
+  comments: true,
+  submodules: true,
+  review: 'also',
+};
 
 /** Returns what a call means; undefined when it is invalid, or a call of an MCP tool. */
 export function meantCall(call: ToolCall): MeantCall | undefined {

@@ -134,15 +134,11 @@ async function validation(app: App, repository: RepositoryRow): Promise<Validati
         branches,
         canPush,
       };
-    const unusable = await unlessFailing(
-      app,
-      (signal) => settingsProblem(app, remote, repository, signal),
-      'The settings file .deckhand.yml could not be checked.',
-    );
+    const unusable = await unlessFailing(app, (signal) => settingsProblem(app, remote, repository, signal), notChecked);
     const rest = [cannotPush, await protectionNote(app, repository, credential), await trialNote(app, repository.id)];
     const reached = `Reached. It has ${branches.length} ${branches.length === 1 ? 'branch' : 'branches'}${canPush ? ', and agents can push' : ''}.`;
     const message = sentences([reached, unusable, ...rest]);
-    return unusable?.startsWith('.deckhand.yml')
+    return unusable !== undefined && unusable !== notChecked
       ? { valid: false, message, error: unusable, branches, canPush }
       : { valid: true, message, branches, canPush };
   } catch (error) {
@@ -150,6 +146,8 @@ async function validation(app: App, repository: RepositoryRow): Promise<Validati
     return { valid: false, message: 'The repository could not be reached', error: why, canPush: false };
   }
 }
+
+const notChecked = 'The settings file .deckhand.yml could not be checked.';
 
 const sentences = (parts: (string | undefined)[]) => parts.filter((part) => part !== undefined).join(' ');
 

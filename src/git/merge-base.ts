@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { GitFailed } from './engine.ts';
+import { type Checkout, GitFailed } from './engine.ts';
 
 /** How many more commits of history to fetch before each further search. The last number means the whole history. */
 const deepenBy = [100, 1000, 2_147_483_647];
@@ -86,4 +86,10 @@ export const linesOf = (output: string) => output.split('\n').filter((line) => l
 export async function requireMergeBase(history: History): Promise<void> {
   if ((await findBases(history)).length === 0)
     throw new GitFailed('broken', 'git: the commits have no history in common');
+}
+
+/** Returns whether the history of a branch has a commit. The branch may be another one by now, or was pushed by force. */
+export async function hasCommit(checkout: Checkout, head: string, commit: string): Promise<boolean> {
+  if (commit === head) return true;
+  return (await checkout.fetchCommit(commit)) && (await checkout.mergeBase(head, commit)) === commit;
 }

@@ -7,7 +7,7 @@ import { type TaskFacts, type TaskStatus, taskStatuses } from '../domain/task.ts
 import type { Attention } from '../domain/waiting.ts';
 import { notFound } from '../errors.ts';
 
-/** A task as the API shows it. */
+/** A task as the service reads it. The API shows what `Task` in schemas.ts names. */
 export interface TaskView
   extends Omit<TaskRow, 'issueTitle' | 'issueBody' | 'rewrittenAt' | 'rewrittenBy' | 'responsibleChosen'> {
   /** What the task's issue says, if that differs from the task. */

@@ -130,6 +130,7 @@ test.each([
   ],
   [call('start_process', { name: 'dev', command: 'npm start' }), 'start_process dev: npm start'],
   [call('str_replace_editor', { command: 'view', path: 'a.js' }), 'read_file a.js'],
+  [call('reply_to_comment', { comment: 'c1', text: 'done' }), 'answer_comment c1'],
   [call('x__y', { name: 'n' }), 'x__y n'],
   [call('read_file', '{'), 'read_file'],
 ])('%j is described in a few words', (made, description) => expect(describeCall(made)).toBe(description));

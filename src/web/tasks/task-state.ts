@@ -115,7 +115,7 @@ function progressSentence({ attention }: Task): string {
     case 'model':
       return 'The model server asked the agent to wait. The run resumes automatically.';
     case 'host':
-      return 'A host is unavailable, so the run waits. It resumes automatically.';
+      return 'The run waits for a host, or for a worker that may do it. It resumes automatically.';
     default:
       return 'The agent is working. You can message it, or pause or cancel the run.';
   }

@@ -7,6 +7,7 @@ import { branchName } from '../../domain/text/branch-names.ts';
 import { chooseFiles } from '../../environment/files/choose-files.ts';
 import type { Readers } from '../../environment/files/private-submodules.ts';
 import type { Checkout, Remote } from '../../git/engine.ts';
+import { hasCommit } from '../../git/merge-base.ts';
 import { type OpenCheckout, openCheckout, startToolsIn } from '../../repositories/reader.ts';
 import { noSettings, readBase, readSettings } from '../../repositories/settings/repository-settings.ts';
 import type { RepositorySettings } from '../../repositories/settings/schema.ts';
@@ -240,7 +241,7 @@ async function putInPlace(
   const branch = await journal.once<Branch>(stepOf('branch', about.task, repository), choose);
   if (branch.continues) await checkout.fetch(branch.name);
   // The pull request would bring commits along that nobody has looked at.
-  else if (!(await isIn(checkout, base, branch.from)))
+  else if (!(await hasCommit(checkout, base, branch.from)))
     throw new RunFailed(
       'repository',
       `the branch ${baseBranch} does not have the commit from which the run began; start the task again without its earlier work`,
@@ -287,13 +288,7 @@ async function isBasis(
   { chosen, left, base }: { chosen: Branch; left: Branch; base: string },
 ): Promise<boolean> {
   if (left.conflicts !== undefined || chosen.continues !== left.continues) return false;
-  return chosen.continues ? chosen.from === left.from : isIn(checkout, base, left.from);
-}
-
-/** Returns whether a branch has a commit. A task may go into another branch by now, or its branch may have been pushed by force. */
-async function isIn(checkout: Checkout, head: string, commit: string): Promise<boolean> {
-  if (commit === head) return true;
-  return (await checkout.fetchCommit(commit)) && (await checkout.mergeBase(head, commit)) === commit;
+  return chosen.continues ? chosen.from === left.from : hasCommit(checkout, base, left.from);
 }
 
 /** Returns from which commits a run began, for a later run that begins with the same files. */

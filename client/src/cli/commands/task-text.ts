@@ -9,7 +9,7 @@ export const taskLine = ({ id, status, title }: Task): string =>
 export function attentionText({ id, attention }: Task): string {
   if (attention === null) return '';
   const options = attention.options.map((option, i) => `  ${i + 1}. ${shownLine(option, 300)}`);
-  const next: Record<string, string> = {
+  const next: Partial<Record<typeof attention.reason, string>> = {
     plan: `deckhand task approve ${id}, or deckhand task revise ${id} "<what to change>"`,
     push: `deckhand task approve ${id}, or deckhand task revise ${id} "<what to change>"`,
     question: `deckhand task say ${id} "<answer, or the number of an option>"`,

@@ -32,10 +32,20 @@ export function useSteering(task: api.Task): Steering {
 /** What a notice says until the run has paused. */
 export const pausesText = "The run pauses after its agent's current turn";
 
+/** What the run of a task still needs from a person who only writes to its agent. */
+const neededWords: Record<api.Attention['reason'], string | undefined> = {
+  plan: 'decision',
+  push: 'decision',
+  question: 'answer',
+  paused: undefined,
+  model: undefined,
+  host: undefined,
+};
+
 /** Says when the agent of a task reads a message. */
 function readText({ attention }: Pick<api.Task, 'attention'>): string {
   if (attention === null) return 'The agent reads this before its next turn';
-  const needed = { plan: 'decision', push: 'decision', question: 'answer' }[attention.reason as string];
+  const needed = neededWords[attention.reason];
   return `The agent reads this when it goes on.${needed === undefined ? '' : ` It still waits for your ${needed}.`}`;
 }
 
