@@ -236,7 +236,8 @@ test('a submodule that no run could fetch makes the repository invalid', async (
   gitOut(sample.work, 'update-index', '--add', '--cacheinfo', `160000,${'1'.repeat(40)},lib`);
   gitOut(sample.work, 'commit', '-q', '-m', 'a link without an address');
   writeFileSync(join(sample.work, '.deckhand.yml'), 'checkout: { submodules: true }\n');
-  gitOut(sample.work, 'commit', '-q', '-m', 'submodules', '--', '.deckhand.yml');
+  gitOut(sample.work, 'add', '.deckhand.yml');
+  gitOut(sample.work, 'commit', '-q', '-m', 'submodules');
   gitOut(sample.work, 'push', '-q', '-f', sample.bare, 'HEAD:main');
   expect(await validate()).toMatchObject({
     valid: false,
