@@ -82,7 +82,7 @@ const connectionMs = 10_000;
 const furtherMs = 30_000;
 /** Validations use git in the web process, which also serves everybody else: four at once, two of them of one tenant. */
 const validateFew = fewAtOnce(4, 2);
-/** Looking for submodules and files in Git LFS lists all files of a tree, which may take 200 MB: two at once, one of a tenant. */
+/** To find submodules and files in Git LFS, all files of a tree are listed. That may take 200 MB, so two trees at once, one of a tenant. */
 const listFew = fewAtOnce(2, 1);
 
 const explanations: Record<GitFault, string> = {
@@ -184,7 +184,7 @@ async function settingsProblem(app: App, remote: Remote, repository: RepositoryR
     await assertFoldersExist(checkout, base.settings, base);
     const { submodules, lfs } = base.settings.checkout;
     if (submodules || lfs)
-      await listFew(repository.projectId, signal, async () => {
+      await listFew(await tenantOfProject(app.db.manager, repository.projectId), signal, async () => {
         await assertSubmodules(checkout, choosing, base.head);
         await assertLfs(checkout, choosing, base.head);
       });

@@ -157,8 +157,8 @@ function methodsByPath(routes: Route[]): Map<string, Method[]> {
 }
 
 /**
- * Sets helmet's default headers. Over plain http, headers that require https are omitted. What is no page, such as JSON, scripts
- * and the dashboard's worker, may load nothing and stand in no frame; pages replace this policy with their own.
+ * Sets helmet's default headers. Over plain http, headers that require https are omitted. The policy is that of replies that are not
+ * pages, such as JSON and scripts: they may load nothing, and nobody may put them into a frame. Pages replace it with their own.
  */
 function securityHeaders(baseUrl: string): RequestHandler {
   return helmet({

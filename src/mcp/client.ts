@@ -25,7 +25,7 @@ const closingMs = 2000;
 
 /**
  * A list of tools is read up to this many pages, tools, bytes of JSON, and values. A longer list is cut. All of it is in
- * memory until the tools are chosen, and a run may ask 20 servers at the same time.
+ * memory until the tools are chosen, and a run may have 20 servers.
  */
 const maxPages = 50;
 const maxTools = 2000;

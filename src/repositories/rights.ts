@@ -130,8 +130,8 @@ export async function openable(app: App, own: RepositoryRow): Promise<Repository
 }
 
 /**
- * Returns why a run may not have what was read in some repositories, besides its own; undefined if it may open all of them now. The
- * project, or one of the repositories, may have been more open when it was read.
+ * Returns why a run may not know the content of these repositories; undefined if it could open all of them now. The settings of the
+ * project, or the visibility of a repository, may have changed since that content was read.
  */
 export async function whyNotBeside(
   app: App,

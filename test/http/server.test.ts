@@ -193,7 +193,7 @@ test('replies name no server software, are not cached, and carry the id of the r
   expect(answer.headers.get('x-content-type-options')).toBe('nosniff');
 });
 
-test('what is no page may load nothing and stand in no frame', async () => {
+test('replies that are not pages may load nothing, and may not be framed', async () => {
   const nothing = "default-src 'none';frame-ancestors 'none'";
   for (const address of ['/api/v1/me', '/icon.svg', '/api/v1/no-such-route', '/healthz'])
     expect((await fetch(`${service.url}${address}`)).headers.get('content-security-policy')).toBe(nothing);

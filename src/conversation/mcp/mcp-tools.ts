@@ -163,7 +163,7 @@ function connect(app: App, server: McpServerAccess): Connected {
   return { server, client: mcpClient({ url: server.url, headers: server.headers, fetch }) };
 }
 
-/** So many servers of a run are asked for their tools at the same time: reading long lists keeps this process from others. */
+/** The number of servers whose tools are listed at the same time. Parsing many long lists at once would block the event loop. */
 const listedAtOnce = 4;
 
 async function listAll(connected: Connected[], signal: AbortSignal): Promise<Offer> {

@@ -95,7 +95,8 @@ const note =
 
 /** The most characters of a description. */
 const maxDescription = 50_000;
-const leftOut = '(left out)';
+/** Not longer than the field for which it stands. */
+const leftOut = '…';
 
 /**
  * Inserts the fields of an event into the description of a task, as data, and says that they are. What does not fit is left out, so that

@@ -7,7 +7,7 @@ import type { Place } from '../app/place.ts';
 import { heardUntil } from '../delivery-store.ts';
 import type { PullOfEvent } from './review-pulls.ts';
 
-/** After these actions, a pull request of a person may collide with others, or not any more. So it may when it gets another base. */
+/** After these actions, and with another base, a pull request of a person may collide with others, or no longer. */
 const changes = new Set(['opened', 'reopened', 'synchronize', 'closed']);
 
 /** Looks again at what a pull request of a person collides with. Those of tasks are looked at when they are read. */

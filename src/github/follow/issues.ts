@@ -39,8 +39,8 @@ interface ObservedIssue {
 }
 
 /**
- * Reads the issue of a task and updates the task to match it. What we show there is read, too, unless the issue was only edited: its author may
- * edit it again and again.
+ * Reads the issue of a task and updates the task to match it. With `recheck`, our label and comment there are read again, too. Edits do
+ * not need that, and an author may make many.
  */
 export async function observeIssue(
   app: App,

@@ -29,7 +29,7 @@ export async function isOfStranger(em: EntityManager, payload: unknown): Promise
   const read = Payload.safeParse(payload).data;
   if (read === undefined) return false;
   const { action, sender, repository, pull_request: pull } = read;
-  // Whoever pushes to a fork may use another account than its owner. What others do to a pull request, members do.
+  // A push may come from another account than the author's. Everything else that others do to a pull request needs write permission.
   const isTheirs = pull.user.id === sender.id || action === 'synchronize';
   if (!isTheirs || insiders.has(pull.author_association)) return false;
   return pull.head.repo?.id !== pull.base.repo.id && !(await isMember(em, sender.id, repository.id));

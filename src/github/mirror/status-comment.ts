@@ -138,7 +138,7 @@ function nextSteps(reason: WaitReason, prefix: string): string {
     case 'model':
       return 'The run continues when the model answers again. It fails after waiting an hour in total.';
     case 'host':
-      return `The run continues by itself when that is possible. \`${prefix} cancel\` ends the run.`;
+      return `The run continues as soon as the host, or a worker that may do it, is available. \`${prefix} cancel\` ends the run.`;
     case 'paused':
       return `\`${prefix} resume\` continues the run.`;
     case 'question':

@@ -89,7 +89,7 @@ export async function mirrorProof(app: App, at: PullRef, em?: EntityManager): Pr
 
 /**
  * Has the check run of a head shown again, if it has one. What it shows depends on all pull requests with the head, those of tasks
- * too, which have no proof of their own that `mirrorProof` could find. One that may wait does not stand for one that may not.
+ * too, which have no proof of their own that `mirrorProof` could find. A job that waits has a key of its own, so that it does not delay one that need not.
  */
 export async function showHeadAgain(
   app: App,

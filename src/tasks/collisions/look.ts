@@ -17,7 +17,7 @@ export async function collisionsChanged(
   if (!isSettled) await lookForCollisions(app, em, of);
 }
 
-/** Queues the job that looks for the collisions of a pull request. One for a stranger may wait, so that it must not stand for others. */
+/** Queues the job that looks for the collisions of a pull request. A stranger's job may wait for an hour, so it has a key of its own. */
 export async function lookForCollisions(
   app: App,
   em: EntityManager | undefined,

@@ -19,8 +19,8 @@ export function isLeaving(): boolean {
 }
 
 /**
- * Returns a function that puts a parameter into the address of the page, or takes it out if it has no value. Two in a row both count:
- * what a component has read may be older than the address, because a busy page shows a change later.
+ * Returns a function that puts a parameter into the address of the page, or takes it out if it has no value. It reads the address itself,
+ * because a busy page may not yet have rendered the change before.
  */
 export function useSetParam(options?: { replace: boolean }): (name: string, value: string | null) => void {
   const [, setSearchParams] = useSearchParams();

@@ -80,6 +80,8 @@ export interface Branch {
   continues: boolean;
   /** The head of the base branch when the run began. */
   base: string;
+  /** Only workers of the previous release read it, from runs that this release began: see `Workspace.setupFrom`. */
+  setupFrom?: string;
   /** The paths that conflict, set when the run merges the base branch. Their files contain git's conflict markers. */
   conflicts?: string[];
   /** The run begins with the work that an earlier run could not push. */
@@ -119,8 +121,8 @@ export interface Workspace extends OpenCheckout {
   /** The current head of the branch from which the tasks of the repository start unless they say otherwise. */
   trustedHead: string;
   /**
-   * The commit from which set-up begins: that head when the run began, also for a run that goes on with the files of an earlier one. Set-up of
-   * what was replaced since gets no secrets of now.
+   * The commit from which set-up begins: that head when this run began, even if its files are those of an earlier run. An older commit could
+   * have a script that has been replaced since, and set-up would give it the secrets of today.
    */
   setupFrom: string;
   /** The tree that was checked out first, before stored files were restored. For a merge, this is the merged tree. */
@@ -237,10 +239,11 @@ async function putInPlace(
     return chosen;
   };
   const branchOf = (pull: PullAsk) => branchOfPull(checkout, run.kind, pull, base);
-  const choose = ask === undefined ? branchOfTask : () => branchOf(ask);
+  const branchOfRun = () => (ask === undefined ? branchOfTask() : branchOf(ask));
+  const choose = async (): Promise<Branch> => ({ ...(await branchOfRun()), setupFrom: found.trusted });
   const branch = await journal.once<Branch>(stepOf('branch', about.task, repository), choose);
   if (branch.continues) await checkout.fetch(branch.name);
-  // The pull request would bring commits along that nobody has looked at.
+  // Otherwise the pull request would bring commits into the base branch that nobody has looked at.
   else if (!(await hasCommit(checkout, base, branch.from)))
     throw new RunFailed(
       'repository',

@@ -45,7 +45,7 @@ test('a task keeps its issue while another repository has the name', async () =>
 test.each([
   ['edited', false],
   ['closed', true],
-])('whoever wrote an issue may edit it often, so what we show there is read again only when it is %s: %s', async (action, recheck) => {
+])('after an issue was %s, our label and comment are read again: %s', async (action, recheck) => {
   const { em, own, task } = await acme.twoPeople();
   const taskId = await task('ada');
   await em.query('update tasks set issue_repository_id = $2, issue_number = 8 where id = $1', [taskId, own.id]);
