@@ -4,8 +4,8 @@ import { PooledClient } from './client.ts';
 
 /** How long the check waits for a connection, and for each answer. A pooler may let clients wait without end. */
 const patienceMs = 5_000;
-/** A pooler that gives sessions in turn may give the same one again by chance. */
-const rounds = 3;
+/** While others use its sessions, a pooler gives the same one again by chance in up to half of the rounds. */
+const rounds = 20;
 
 /**
  * Checks that connections to an address can be used: they accept writes, and each has a session of its own. A pooler in
