@@ -2,6 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Request } from 'express';
 import { z } from 'zod';
 import type { App } from '../app.ts';
+import { fewAtOnce } from '../git/few-at-once.ts';
 import type { Route } from './route.ts';
 
 /** A list stops before the item with which it would be larger. Pages of 100 tasks with long descriptions are. */
@@ -66,15 +67,25 @@ export async function readList(
   });
 }
 
+/** Without it, each turn of the event loop would serialize a portion of every list that is asked for at that time. */
+const onePortion = fewAtOnce(1, 1);
+
 /**
  * Makes items of rows and serializes as many as a list in one reply may have, for a reply that has more than the list. Others have
- * their turn in between: a large list takes a tenth of a second.
+ * their turn in between: a large list takes a tenth of a second. Lists with different keys take turns.
  */
-export async function listText<Row>(shape: z.ZodArray, rows: Row[], toItem: (row: Row) => unknown): Promise<string> {
-  const list = new ListText(shape, maxListBytes);
+export async function listText<Row>(
+  key: string,
+  shape: z.ZodArray,
+  rows: Row[],
+  toItem: (row: Row) => unknown,
+): Promise<string> {
+  const [list, unending] = [new ListText(shape, maxListBytes), new AbortController().signal];
   for (let at = 0; at < rows.length && !list.isFull; at += portion) {
-    if (at > 0) await nextTurn();
-    list.add(rows.slice(at, at + portion).map(toItem));
+    await onePortion(key, unending, async () => {
+      list.add(rows.slice(at, at + portion).map(toItem));
+      await nextTurn();
+    });
   }
   return list.part(false).text;
 }

@@ -305,7 +305,7 @@ interface Asked {
 /** Reads everything that a board shows, so that it needs one request when it opens, and one for each change. */
 async function readBoard({ db: { manager: em } }: App, projectId: string, userId: string, asked: Asked) {
   const frame = JSON.stringify(Frame.parse(await readFrame(em, projectId, userId)));
-  const tasks = await listText(Cards, await cardsFor(em, projectId, asked), toCard);
+  const tasks = await listText(userId, Cards, await cardsFor(em, projectId, asked), toCard);
   return new Serialized(`${frame.slice(0, -1)},"tasks":${tasks}}`);
 }
 
