@@ -53,6 +53,8 @@ export interface MergeFacts {
   proof: Proof | undefined;
   /** Why GitHub no longer merges pull requests when they are ready, one sentence for each. */
   dropped: string[];
+  /** Why the person who asks is refused a merge that others may make. */
+  ofPerson?: MergeProblem[];
 }
 
 /** A problem of a merge, such as a failed check. A merge is refused while one of its problems `blocks` it. */
@@ -71,8 +73,9 @@ export function mergeProblems({
   pulls,
   proof,
   dropped,
+  ofPerson = [],
 }: MergeFacts): MergeProblem[] {
-  const all: MergeProblem[] = [];
+  const all: MergeProblem[] = [...ofPerson];
   const blocking = (text: string) => all.push({ text, blocks: true });
   const warning = (text: string) => all.push({ text, blocks: false });
   if (hasLiveRun) blocking('The task has an unfinished run. Wait for it to end, or cancel it.');

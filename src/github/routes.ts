@@ -48,14 +48,14 @@ export const githubRoutes: Route[] = [
     operationId: 'getMergeReadiness',
     method: 'get',
     path: '/tasks/:id/merge-readiness',
-    summary: 'Get what a merge of a task will do, and any problems with it',
+    summary: 'Get what a merge of a task by you will do, and any problems with it',
     guide: 'Read whether a task can be merged, and what is missing: checks, reviews, approvals, conflicts.',
     tag: 'tasks',
     access: onTask('viewer'),
     reply: [200, MergeReadiness],
     // It writes nothing.
     waits: 'between writes',
-    handle: (app, { task }) => readMergeReadiness(app, task.id),
+    handle: (app, { task, user, role }) => readMergeReadiness(app, task.id, { id: user.id, role }),
   }),
   route({
     operationId: 'mergeTask',

@@ -8367,7 +8367,7 @@ export function listOtherWork(id: string, opts?: Oazapfts.RequestOpts) {
     }));
 }
 /**
- * Get what a merge of a task will do, and any problems with it
+ * Get what a merge of a task by you will do, and any problems with it
  */
 export function getMergeReadiness(id: string, opts?: Oazapfts.RequestOpts) {
     return oazapfts.ok(oazapfts.fetchJson<{

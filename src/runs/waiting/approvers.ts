@@ -1,5 +1,6 @@
 import type { EntityManager } from 'typeorm';
 import { AppError } from '../../errors.ts';
+import { listLatestRuns } from '../../tasks/work-store.ts';
 
 /**
  * Returns the users who started a task. Everybody counts who started, retried or rewound it; who asked for changes has
@@ -23,11 +24,18 @@ async function listStarters(em: EntityManager, taskId: string): Promise<string[]
  * @throws AppError 403
  */
 export async function assertIsOther(em: EntityManager, taskId: string, userId: string, forbidden: string) {
-  if (!(await listStarters(em, taskId)).includes(userId)) return;
-  throw new AppError(
-    403,
-    `You started this task, and .deckhand.yml says "approve: others": ${forbidden}. Ask somebody else with write permission.`,
-  );
+  if ((await listStarters(em, taskId)).includes(userId)) throw new AppError(403, otherText(forbidden));
+}
+
+function otherText(forbidden: string): string {
+  return `You started this task, and .deckhand.yml says "approve: others": ${forbidden}. Ask somebody else with write permission.`;
+}
+
+/** Says why a person may not merge a task if its latest run has found `approve: others`; undefined if that is not so. */
+export async function findOtherProblem(em: EntityManager, taskId: string, userId: string): Promise<string | undefined> {
+  const [run] = await listLatestRuns(em, taskId, 1);
+  if (run === undefined || !(await needsOther(em, run.id))) return undefined;
+  return (await listStarters(em, taskId)).includes(userId) ? otherText('you cannot merge it') : undefined;
 }
 
 /** Returns whether a repository that a run has open asks for the approval of others than who started the task. */

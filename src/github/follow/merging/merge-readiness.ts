@@ -2,16 +2,19 @@ import { z } from 'zod';
 import type { App } from '../../../app.ts';
 import type { RepositoryRow } from '../../../db/tables/project.ts';
 import type { PullRequestRow } from '../../../db/tables/task.ts';
-import { mergeProblems, type PullReadiness } from '../../../domain/merge-readiness.ts';
+import { hasRole, type Role } from '../../../domain/agent.ts';
+import { type MergeProblem, mergeProblems, type PullReadiness } from '../../../domain/merge-readiness.ts';
 import { taskStatuses } from '../../../domain/task.ts';
 import { AppError } from '../../../errors.ts';
 import { RateLimited } from '../../../outgoing/github-errors.ts';
 import { credentialFor, noCredential, octokitFor } from '../../../repositories/credentials.ts';
 import { listDropped } from '../../../repositories/merging/store.ts';
+import { rightProblemIn } from '../../../repositories/rights.ts';
 import { listRepositoriesById } from '../../../repositories/store.ts';
 import { listRunChecks } from '../../../runs/journal.ts';
 import { findProof } from '../../../runs/proof/proof-store.ts';
 import { findLiveRun } from '../../../runs/store.ts';
+import { findOtherProblem } from '../../../runs/waiting/approvers.ts';
 import { listDependents } from '../../../sprints/advance-sprint.ts';
 import { listLatestRuns, listOpenPulls } from '../../../tasks/work-store.ts';
 import { httpStatusOf } from '../../app/place.ts';
@@ -122,16 +125,19 @@ const unread = {
 };
 const recently = rememberFor<Reading>(keptMs);
 
-/** Returns what a merge of a task will do, and any problems with it. Reads GitHub within a time limit. */
-export async function readMergeReadiness(app: App, taskId: string) {
+const refusalsRecently = rememberFor<MergeProblem[]>(keptMs);
+
+/** Returns what a merge of a task by a person will do, and any problems with it. Reads GitHub within a time limit. */
+export async function readMergeReadiness(app: App, taskId: string, person: Person) {
   const em = app.db.manager;
   const pulls = await listOpenPulls(em, taskId);
   const repositories = await listRepositoriesById(
     em,
     pulls.map((pull) => pull.repositoryId),
   );
-  const [readings, liveRun, proof, runChecks, dependents, [latestRun], dropped] = await Promise.all([
+  const [readings, ofPerson, liveRun, proof, runChecks, dependents, [latestRun], dropped] = await Promise.all([
     Promise.all(pulls.map((pull, i) => readingOf(app, pull, repositories, i))),
+    refusalsOf(app, taskId, person, repositories),
     findLiveRun(em, taskId),
     findProof(em, taskId),
     listRunChecks(em, taskId),
@@ -165,8 +171,42 @@ export async function readMergeReadiness(app: App, taskId: string) {
     pulls: facts,
     proof,
     dropped: dropped.map(({ why }) => why),
+    ofPerson,
   });
   return { pullRequests, runChecks, dependents, problems };
+}
+
+interface Person {
+  id: string;
+  role: Role;
+}
+
+/** Says why a merge by a person is refused before GitHub is asked to merge. Viewers are not offered a merge. */
+async function refusalsOf(app: App, taskId: string, { id, role }: Person, repositories: RepositoryRow[]) {
+  if (!hasRole(role, 'member')) return [];
+  const repositoryIds = repositories.map((each) => each.id);
+  return refusalsRecently(`${id} ${taskId} ${repositoryIds}`, async () => {
+    const [right, other] = await Promise.all([
+      rightProblemWithin(app, id, repositoryIds),
+      findOtherProblem(app.db.manager, taskId, id),
+    ]);
+    const refusals: MergeProblem[] = [];
+    if (right?.status === 403) refusals.push({ text: `${right.message} Somebody who has it can merge.`, blocks: true });
+    else if (right !== undefined) refusals.push({ text: right.message, blocks: false });
+    // The repository may say something else by now, so this only warns.
+    if (other !== undefined) refusals.push({ text: other, blocks: false });
+    return refusals;
+  });
+}
+
+async function rightProblemWithin(app: App, userId: string, repositoryIds: string[]): Promise<AppError | undefined> {
+  const signal = AbortSignal.any([app.stopping, AbortSignal.timeout(limitMs)]);
+  try {
+    return await Promise.race([rightProblemIn(app, [userId], repositoryIds, 'write'), aborted(signal)]);
+  } catch (error) {
+    if (!signal.aborted) throw error;
+    return new AppError(502, `GitHub did not say within ${limitMs / 1000} s whether you may merge.`);
+  }
 }
 
 function movedOf(to: string | null, from: string | undefined): PullReadiness['moved'] {
