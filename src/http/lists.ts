@@ -1,8 +1,7 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Request } from 'express';
 import { z } from 'zod';
 import type { App } from '../app.ts';
-import { fewAtOnce } from '../git/few-at-once.ts';
+import { FairTurns } from '../host/fair-turns.ts';
 import type { Route } from './route.ts';
 
 /** A list stops before the item with which it would be larger. Pages of 100 tasks with long descriptions are. */
@@ -67,8 +66,8 @@ export async function readList(
   });
 }
 
-/** Without it, each turn of the event loop would serialize a portion of every list that is asked for at that time. */
-const onePortion = fewAtOnce(1, 1);
+/** Without these, one turn of the event loop would serialize a portion of every list that is asked for at that time. */
+const portions = new FairTurns();
 
 /**
  * Makes items of rows and serializes as many as a list in one reply may have, for a reply that has more than the list. Others have
@@ -80,12 +79,10 @@ export async function listText<Row>(
   rows: Row[],
   toItem: (row: Row) => unknown,
 ): Promise<string> {
-  const [list, unending] = [new ListText(shape, maxListBytes), new AbortController().signal];
+  const list = new ListText(shape, maxListBytes);
   for (let at = 0; at < rows.length && !list.isFull; at += portion) {
-    await onePortion(key, unending, async () => {
-      list.add(rows.slice(at, at + portion).map(toItem));
-      await nextTurn();
-    });
+    const add = async () => list.add(rows.slice(at, at + portion).map(toItem));
+    await new Promise<void>((resolve) => portions.add(key, () => resolve(add())));
   }
   return list.part(false).text;
 }
