@@ -88,8 +88,14 @@ export async function requireMergeBase(history: History): Promise<void> {
     throw new GitFailed('broken', 'git: the commits have no history in common');
 }
 
-/** Returns whether the history of a branch has a commit. The branch may be another one by now, or was pushed by force. */
+/**
+ * Returns whether the history of a branch has a commit; false if too much history would have to be fetched to tell. The branch may
+ * be another one by now, or was pushed by force.
+ */
 export async function hasCommit(checkout: Checkout, head: string, commit: string): Promise<boolean> {
   if (commit === head) return true;
-  return (await checkout.fetchCommit(commit)) && (await checkout.mergeBase(head, commit)) === commit;
+  if (!(await checkout.fetchCommit(commit))) return false;
+  // Fetches history until a merge that brought an older common ancestor close no longer hides the commit.
+  await checkout.mergeBases(commit, [head]);
+  return checkout.isAncestor(commit, head);
 }

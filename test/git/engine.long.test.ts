@@ -4,6 +4,7 @@ import { createServer, type Server } from 'node:http';
 import { type AddressInfo, createServer as createTcpServer, type Server as TcpServer } from 'node:net';
 import { join } from 'node:path';
 import { diffOf } from '../../src/git/diff.ts';
+import { hasCommit } from '../../src/git/merge-base.ts';
 import { at, author, forEachEngine } from '../support/each-engine.ts';
 import { gitOut, gitWith } from '../support/git.ts';
 
@@ -128,6 +129,30 @@ forEachEngine((given) => {
       .map((l) => l.split('\t'));
     const ours = diff.files.map((f) => (f.binary ? ['-', '-'] : [String(f.additions), String(f.deletions)]));
     expect(ours).toEqual(counted.map(([a, d]) => [a, d]));
+  });
+
+  test('finds a commit in the history of a branch although a merge brings an older one closer', async () => {
+    const { bare } = given.host;
+    let mark = 0;
+    /** Returns commits for fast-import that follow another one. */
+    const line = (branch: string, from: string, count: number, merge = '') =>
+      Array.from({ length: count }, (_, i) => {
+        const begins = i === 0 ? `from ${from}\n${merge}` : '';
+        return `commit refs/heads/${branch}\nmark :${++mark}\ncommitter a <a@b> ${mark} +0000\ndata 0\n${begins}\n`;
+      }).join('');
+    // The commit that is sought is 110 commits behind `main`, the point where `feature` began only one.
+    const parts = [
+      line('main', gitOut(bare, 'rev-parse', 'main'), 30),
+      line('main', ':30', 110),
+      line('feature', ':10', 1),
+      line('main', ':140', 1, 'merge :141\n'),
+      line('feature', ':141', 1),
+    ];
+    gitWith(bare, parts.join(''), 'fast-import', '--quiet');
+    const [began, elsewhere] = [gitOut(bare, 'rev-parse', 'main~111'), gitOut(bare, 'rev-parse', 'feature')];
+    const { checkout, base } = await given.open();
+    expect(await hasCommit(checkout, base, began)).toBe(true);
+    expect(await hasCommit(checkout, base, elsewhere)).toBe(false);
   });
 
   test('does not push by force, and reports that the push was rejected', async () => {

@@ -7,7 +7,6 @@ import { branchName } from '../../domain/text/branch-names.ts';
 import { chooseFiles } from '../../environment/files/choose-files.ts';
 import type { Readers } from '../../environment/files/private-submodules.ts';
 import type { Checkout, Remote } from '../../git/engine.ts';
-import { hasCommit } from '../../git/merge-base.ts';
 import { type OpenCheckout, openCheckout, startToolsIn } from '../../repositories/reader.ts';
 import { noSettings, readBase, readSettings } from '../../repositories/settings/repository-settings.ts';
 import type { RepositorySettings } from '../../repositories/settings/schema.ts';
@@ -17,6 +16,7 @@ import { findAsk, type PullAsk } from '../../runs/reviewing/store.ts';
 import type { Confinement, ToolHost } from '../../sandbox/sandbox.ts';
 import type { TaskView } from '../../tasks/store.ts';
 import { isAskedFor, listPullsIn } from '../../tasks/work-store.ts';
+import { isBasis, requireOfBase } from './of-base.ts';
 import { branchOfPull, settingsForPull } from './pull-branch.ts';
 import { type Reverts, readReverts, revertedCommit, undoneIn } from './revert-pulls.ts';
 import { findStoredFiles } from './stored-files.ts';
@@ -243,12 +243,7 @@ async function putInPlace(
   const choose = async (): Promise<Branch> => ({ ...(await branchOfRun()), setupFrom: found.trusted });
   const branch = await journal.once<Branch>(stepOf('branch', about.task, repository), choose);
   if (branch.continues) await checkout.fetch(branch.name);
-  // Otherwise the pull request would bring commits into the base branch that nobody has looked at.
-  else if (!(await hasCommit(checkout, base, branch.from)))
-    throw new RunFailed(
-      'repository',
-      `the branch ${baseBranch} does not have the commit from which the run began; start the task again without its earlier work`,
-    );
+  await requireOfBase(checkout, branch, { name: baseBranch, head: base });
   const filesFrom = branch.filesFrom ?? branch.from;
   for (const commit of new Set([branch.from, filesFrom]))
     if (commit !== base && !(await checkout.fetchCommit(commit)))
@@ -283,15 +278,6 @@ async function chooseBase(app: App, task: TaskView, repository: RepositoryRow, u
   if (open !== undefined) return open.baseBranch ?? repository.defaultBranch;
   const [undone] = await undoneIn(app.db.manager, { task, repository });
   return undone?.base ?? (repository.id === task.repositoryId ? task.base : null) ?? usual;
-}
-
-/** Returns whether kept work still fits: its branch is as it was, or the base branch has the commit that it began from. */
-async function isBasis(
-  checkout: Checkout,
-  { chosen, left, base }: { chosen: Branch; left: Branch; base: string },
-): Promise<boolean> {
-  if (left.conflicts !== undefined || chosen.continues !== left.continues) return false;
-  return chosen.continues ? chosen.from === left.from : hasCommit(checkout, base, left.from);
 }
 
 /** Returns from which commits a run began, for a later run that begins with the same files. */

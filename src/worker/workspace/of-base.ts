@@ -1,0 +1,47 @@
+import { RunFailed } from '../../domain/run.ts';
+import type { Checkout } from '../../git/engine.ts';
+import { hasCommit } from '../../git/merge-base.ts';
+
+// A run judges and shows only what differs from the base branch. What it takes for a part of that branch has to be one when it begins:
+// a task can go into another branch by then, or the branch was pushed by force.
+
+/** From which commits a run began. See `Branch`. */
+interface Beginning {
+  from: string;
+  base: string;
+  continues: boolean;
+  conflicts?: string[];
+}
+
+/**
+ * Ensures that the base branch has what a run takes for a part of it. Otherwise its pull request would bring commits and files that nobody
+ * has looked at.
+ * @throws RunFailed `repository`
+ */
+export async function requireOfBase(
+  checkout: Checkout,
+  branch: Beginning,
+  { name, head }: { name: string; head: string },
+): Promise<void> {
+  if (!(await isOfBase(checkout, branch, head)))
+    throw new RunFailed(
+      'repository',
+      `the branch ${name} does not have the commit from which the run began; start the task again without its earlier work`,
+    );
+}
+
+/** Returns whether kept work still fits: its branch is as it was, and the base branch has the commits that it began from. */
+export async function isBasis(
+  checkout: Checkout,
+  { chosen, left, base }: { chosen: Beginning; left: Beginning; base: string },
+): Promise<boolean> {
+  if (left.conflicts !== undefined || chosen.continues !== left.continues) return false;
+  if (chosen.continues && chosen.from !== left.from) return false;
+  return isOfBase(checkout, left, base);
+}
+
+async function isOfBase(checkout: Checkout, { continues, from, base }: Beginning, head: string): Promise<boolean> {
+  for (const commit of new Set(continues ? [base] : [from, base]))
+    if (!(await hasCommit(checkout, head, commit))) return false;
+  return true;
+}
