@@ -30,11 +30,6 @@ async function findBases({ search, deepen }: History): Promise<string[]> {
   return [];
 }
 
-/** Returns a common ancestor, which further history may show not to be the best one; undefined if there is none. */
-export async function likelyBase(history: History): Promise<string | undefined> {
-  return (await findBases(history))[0];
-}
-
 /**
  * Returns the best common ancestors. A common ancestor is not always the best: a merge may have brought one close, while the
  * way to a later one is longer than what was fetched. Returns undefined if more would have to be fetched than is sensible.
@@ -80,22 +75,25 @@ async function oldestIn(gitDir: string): Promise<Set<string>> {
 export const linesOf = (output: string) => output.split('\n').filter((line) => line !== '');
 
 /**
- * Ensures that there is a common ancestor, without which nothing can be merged.
- * @throws GitFailed `broken` if there is none
+ * Returns the best common ancestor; undefined if there is none. If more history would have to be fetched than is sensible, it is the
+ * best one of what was fetched.
  */
-export async function requireMergeBase(history: History): Promise<void> {
-  if ((await findBases(history)).length === 0)
-    throw new GitFailed('broken', 'git: the commits have no history in common');
+export async function bestBase(history: History): Promise<string | undefined> {
+  return ((await certainBases(history)) ?? (await history.search()))[0];
 }
 
 /**
- * Returns whether the history of a branch has a commit; false if too much history would have to be fetched to tell. The branch may
- * be another one by now, or was pushed by force.
+ * Fetches the history that a merge of two commits needs. With an older common ancestor, git would take what both sides have for
+ * changes of both.
+ * @throws GitFailed `broken` if there is no common ancestor
  */
+export async function requireMergeBase(history: History): Promise<void> {
+  if ((await bestBase(history)) === undefined)
+    throw new GitFailed('broken', 'git: the commits have no history in common');
+}
+
+/** Returns whether the history of a branch has a commit. The branch may be another one by now, or was pushed by force. */
 export async function hasCommit(checkout: Checkout, head: string, commit: string): Promise<boolean> {
   if (commit === head) return true;
-  if (!(await checkout.fetchCommit(commit))) return false;
-  // Fetches history until a merge that brought an older common ancestor close no longer hides the commit.
-  await checkout.mergeBases(commit, [head]);
-  return checkout.isAncestor(commit, head);
+  return (await checkout.fetchCommit(commit)) && (await checkout.mergeBase(head, commit)) === commit;
 }

@@ -1,7 +1,7 @@
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { certainBases, likelyBase } from '../../src/git/merge-base.ts';
+import { bestBase, certainBases } from '../../src/git/merge-base.ts';
 
 let gitDir: string;
 beforeEach(async () => {
@@ -29,7 +29,8 @@ test('an ancestor is certain only if no commit since then has lost its parents',
   const cut = historyWith([['old'], ['old'], ['new']], ['head', 'cut']);
   expect(await certainBases(cut)).toBeUndefined();
   expect(cut.fetches()).toBe(3);
-  expect(await likelyBase(historyWith([['old'], ['new']], ['cut']))).toBe('old');
+  expect(await bestBase(historyWith([['old'], ['new']], ['cut']))).toBe('new');
+  expect(await bestBase(historyWith([['old', 'other']], []))).toBe('old');
 });
 
 test('history that cannot be read does not count as whole', async () => {

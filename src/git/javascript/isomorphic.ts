@@ -15,7 +15,7 @@ import {
   type NewCommit,
   type Remote,
 } from '../engine.ts';
-import { certainBases, type History, likelyBase, requireMergeBase } from '../merge-base.ts';
+import { bestBase, certainBases, type History, requireMergeBase } from '../merge-base.ts';
 import { ignoredPaths, isomorphicIgnoreRules } from '../work-tree/ignored.ts';
 import { findFile, namesIn, type TreeEntry } from '../work-tree/tree-files.ts';
 import { readWorkTree, rememberWorkTree } from '../work-tree/work-tree.ts';
@@ -189,7 +189,7 @@ function checkoutOf(repository: IsomorphicRepository): Checkout {
     commit: (commit) => writeCommit(repository, commit),
     mergeBases: (commit, others) => certainBases(historyOf(repository, commit, others)),
     commitsSince: (base, head, most) => historyOf(repository, head, []).since([base], most),
-    mergeBase: (a, b) => likelyBase(historyOf(repository, a, [b])),
+    mergeBase: (a, b) => bestBase(historyOf(repository, a, [b])),
     merge: (ours, theirs) => mergeCommits(repository, ours, theirs),
     isAncestor: (ancestor, commit) => isAncestor(repository, ancestor, commit),
     push: (commit, branch) => pushCommit(repository, commit, branch),
