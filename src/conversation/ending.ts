@@ -125,7 +125,7 @@ export interface Approvable {
   parents: Record<string, string[]>;
   /** What was found in the change that only a person may allow, one line each. */
   findings: string[];
-  /** The ids of the repositories of which the person is told that expectations changed. */
+  /** Names of the changed expectations of which the person is told. */
   expectations: string[];
 }
 

@@ -14,6 +14,7 @@ import { park } from '../runs/waiting/park.ts';
 import { findNews, findPause, holdChange, isApproved, listUnread, markRead } from '../runs/waiting/store.ts';
 import type { StoredDiff } from '../tasks/work-store.ts';
 import { changesOf, type TreeOf } from './leaving/changes.ts';
+import { expectationsOf } from './proof/publish-proof.ts';
 import { allWorks, type Work } from './work.ts';
 import { parentsOf } from './workspace/workspace.ts';
 
@@ -118,7 +119,7 @@ async function approvableOf(
   { changed, treeOf, findings }: HeldChange,
   shown: Work[] = [],
 ): Promise<Approvable> {
-  const expectations = shown.map(({ repository }) => repository.id);
+  const expectations = shown.map(expectationsOf);
   const wanted: Approvable = { purpose, trees: {}, parents: {}, findings, expectations };
   for (const each of changed) {
     wanted.trees[each.repository.id] = await treeOf(each);

@@ -5,7 +5,7 @@ import { ModelFailed } from '../../src/llm/model.ts';
 import { openJournal } from '../../src/runs/journal.ts';
 import { countTurn, insertRun } from '../../src/runs/store.ts';
 import { resumeDueRuns, waitForModel } from '../../src/runs/waiting/park.ts';
-import { approveChange, holdChange, isApproved, listAcceptedExpectations } from '../../src/runs/waiting/store.ts';
+import { approveChange, hasAccepted, holdChange, isApproved } from '../../src/runs/waiting/store.ts';
 import { claimRun, hasClaimable } from '../../src/worker/lease/lease-store.ts';
 import { readElapsedMs } from '../../src/worker/lease/run-clock.ts';
 import { openTestApp, type TestApp } from '../support/app.ts';
@@ -251,11 +251,13 @@ test('an approval counts for exactly one change and purpose, and another change 
   ])
     expect(await isApproved(em, run.id, { ...change, ...other })).toBe(false);
   // Only what the person was told counts as accepted, and it counts for this tree of this repository.
-  const accepted = (repository: string, tree: string) => listAcceptedExpectations(em, run.taskId, repository, tree);
-  expect(await accepted('a', 'tree 1')).toEqual([]);
-  await approve({ ...change, expectations: ['a'] });
-  expect(await accepted('a', 'tree 1')).toEqual([['commit 1']]);
-  expect([await accepted('a', 'tree 2'), await accepted('b', 'tree 1')]).toEqual([[], []]);
+  const accepted = (repository: string, tree: string, expectations = 'a 1') =>
+    hasAccepted(em, run.taskId, repository, tree, expectations);
+  expect(await accepted('a', 'tree 1')).toBe(false);
+  await approve({ ...change, expectations: ['a 1'] });
+  expect(await accepted('a', 'tree 1')).toBe(true);
+  expect(await accepted('a', 'tree 1', 'a 2')).toBe(false);
+  expect([await accepted('a', 'tree 2'), await accepted('b', 'tree 1')]).toEqual([false, false]);
   expect(await isApproved(em, run.id, change)).toBe(true);
   await holdChange(em, run, { ...setup, findings: ['a:2 x'] }, diff);
   expect([await isApproved(em, run.id, setup), await isApproved(em, run.id, change)]).toEqual([false, false]);

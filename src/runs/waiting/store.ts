@@ -292,20 +292,18 @@ export async function isApproved(em: EntityManager, runId: string, wanted: Appro
   return rows.length > 0;
 }
 
-/**
- * Finds the approvals of a task with which a person accepted that expectations changed in this tree of a repository. Returns
- * for each the commits that the change followed.
- */
-export async function listAcceptedExpectations(
+/** Returns whether a person accepted in a run of a task that these expectations changed with this tree of a repository. */
+export async function hasAccepted(
   em: EntityManager,
   taskId: string,
   repositoryId: string,
   tree: string,
-): Promise<string[][]> {
-  const rows: { parents: string[] | null }[] = await em.query(
-    `select parents -> $2 as parents from held_changes
-     where task_id = $1 and approved_at is not null and purpose = 'push' and trees ->> $2 = $3 and expectations ? $2`,
-    [taskId, repositoryId, tree],
+  expectations: string,
+): Promise<boolean> {
+  const rows: unknown[] = await em.query(
+    `select from held_changes
+     where task_id = $1 and approved_at is not null and purpose = 'push' and trees ->> $2 = $3 and expectations ? $4`,
+    [taskId, repositoryId, tree, expectations],
   );
-  return rows.flatMap(({ parents }) => (parents === null ? [] : [parents]));
+  return rows.length > 0;
 }

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import type { EntityManager } from 'typeorm';
 import type { App, Octokit } from '../../app.ts';
 import type { CheckResult, RepositoryProof, Trees } from '../../conversation/ending.ts';
@@ -9,7 +10,7 @@ import { octokitFor } from '../../repositories/credentials.ts';
 import { decidingSettings, rulesForEverybody } from '../../repositories/settings/repository-settings.ts';
 import { endingStep } from '../../runs/journal.ts';
 import { type RunProof, upsertProof } from '../../runs/proof/proof-store.ts';
-import { listAcceptedExpectations } from '../../runs/waiting/store.ts';
+import { hasAccepted } from '../../runs/waiting/store.ts';
 import { allWorks, type Work } from '../work.ts';
 import { clearBase } from '../workspace/base-of-change.ts';
 import { isChecked } from './run-checks.ts';
@@ -61,10 +62,17 @@ export async function recallProof(app: App, work: Work): Promise<void> {
     known?.proof ?? notRun('no run of this task has tested these files with these settings for this base branch');
   evidence.base = known?.base;
   if (evidence.proof.status === 'changed')
-    evidence.isApproved = await areAccepted(
-      work,
-      await listAcceptedExpectations(app.db.manager, task.id, repository.id, tree),
-    );
+    evidence.isApproved = await hasAccepted(app.db.manager, task.id, repository.id, tree, expectationsOf(work));
+}
+
+/**
+ * Names what a person accepts who accepts that expectations changed in a repository: which ones, and from which commit of which branch the
+ * change differs. The same files may break other expectations of another branch.
+ */
+export function expectationsOf({ repository, evidence }: Pick<Work, 'repository' | 'evidence'>): string {
+  const { proof, base } = evidence ?? {};
+  const seen = JSON.stringify([proof?.reason, base?.branch, base?.from]);
+  return `${repository.id} ${createHash('sha256').update(seen).digest('hex')}`;
 }
 
 function findEarlierProof(app: App, work: Work, tree: string) {
@@ -76,15 +84,6 @@ function findEarlierProof(app: App, work: Work, tree: string) {
 /** Returns whether `recallProof` finds something for these files. */
 export const isProvedBefore = async (app: App, work: Work, tree: string): Promise<boolean> =>
   (await findEarlierProof(app, work, tree)) !== undefined;
-
-/** Returns whether the branch follows the commits of an approval: the same files may expect something else after others. */
-async function areAccepted({ checkout, branch }: Work, approvals: string[][]): Promise<boolean> {
-  for (const parents of approvals) {
-    const follow = await Promise.all(parents.map((parent) => follows(checkout, parent, branch.from)));
-    if (parents.length > 0 && follow.every(Boolean)) return true;
-  }
-  return false;
-}
 
 /** Returns whether a commit is another one or follows it. Fetches history as far as that takes. */
 async function follows(checkout: Work['checkout'], ancestor: string, commit: string): Promise<boolean> {
