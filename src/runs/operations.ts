@@ -70,7 +70,7 @@ export async function repositoryFor(em: EntityManager, task: Startable): Promise
 }
 
 /** Returns whether a public issue would show what a run reads in a private repository. */
-async function wouldReveal(app: App, task: Startable, repository: RepositoryRow): Promise<boolean> {
+export async function wouldReveal(app: App, task: Startable, repository: RepositoryRow): Promise<boolean> {
   if (task.issueRepositoryId === null) return false;
   const ofIssue = await findRepository(app.db.manager, task.issueRepositoryId);
   return ofIssue !== null && !mayReveal(repository, ofIssue, await findProject(app.db.manager, task.projectId));

@@ -22,6 +22,7 @@ import { creatorOf, limitsOf } from '../projects/budgets.ts';
 import type { Customs } from '../repositories/customs/customs.ts';
 import { findRepository } from '../repositories/store.ts';
 import type { Journal } from '../runs/journal.ts';
+import { wouldReveal } from '../runs/operations.ts';
 import { payForAnswer } from '../runs/spend.ts';
 import type { ApprovedPlan } from '../runs/waiting/store.ts';
 import { getTask, type TaskView } from '../tasks/store.ts';
@@ -104,7 +105,7 @@ export interface Limited extends Assignment {
 
 /**
  * Reads everything that a run needs.
- * @throws RunFailed when something was deleted or disconnected since the run was queued
+ * @throws RunFailed when something was deleted or disconnected since the run was queued, or a public issue would show a private repository
  */
 export async function findAssignment(app: App, run: RunRow): Promise<Assignment> {
   const em = app.db.manager;
@@ -113,6 +114,12 @@ export async function findAssignment(app: App, run: RunRow): Promise<Assignment>
   if (agent === null && run.kind !== 'prove') throw new RunFailed('internal', 'the agent of this run was deleted');
   const repository = task.repositoryId === null ? null : await findRepository(em, task.repositoryId);
   if (repository === null) throw new RunFailed('repository', 'the repository of the task is no longer connected');
+  // A run may have waited, or follow others, since its task was moved or the project's settings were changed.
+  if (await wouldReveal(app, task, repository))
+    throw new RunFailed(
+      'repository',
+      'the issue of the task is public, but the task works on a private repository; choose a public repository, or turn on sharePrivateContext in the project settings',
+    );
   const limits = await limitsOf(app, run.projectId);
   if (agent === null) return { run, task, repository, limits, ...withoutModel(run) };
   const creatorId = await creatorOf(em, run.projectId);

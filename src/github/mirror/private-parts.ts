@@ -1,8 +1,10 @@
 import type { EntityManager } from 'typeorm';
 import type { RepositoryRow } from '../../db/tables/project.ts';
-import { mayName } from '../../domain/settings.ts';
+import { mayName, mayReveal } from '../../domain/settings.ts';
 import { type AskedOfChange, approvalText, readApproval } from '../../domain/waiting.ts';
-import { listProjectRepositories } from '../../repositories/store.ts';
+import { findProject } from '../../projects/store.ts';
+import { findRepository, listProjectRepositories } from '../../repositories/store.ts';
+import type { TaskPicture } from './status-comment.ts';
 
 /** Whether readers may see what is about a repository: the one of the task, or another one by its name. */
 export interface Visible {
@@ -52,4 +54,33 @@ const waiting = 'waiting for approval of the change';
 /** Words an event for readers who may not see all repositories of the task. */
 export function visibleEvent({ type, text, data }: { type: string; text: string; data: object }): string {
   return type === 'waiting' && 'reason' in data && data.reason === 'push' ? waiting : text;
+}
+
+/**
+ * Returns whether readers of a repository may see what agents do for a task and write. A task that was moved, a repository that became
+ * private and a project that shares less leave them with less than before.
+ */
+export async function maySeeWork(
+  em: EntityManager,
+  task: { projectId: string; repositoryId: string | null },
+  shownIn: Pick<RepositoryRow, 'isPrivate'>,
+): Promise<boolean> {
+  if (task.repositoryId === null) return true;
+  const repository = await findRepository(em, task.repositoryId);
+  // A repository that is no longer connected counts as private.
+  return mayReveal(repository ?? { isPrivate: true }, shownIn, await findProject(em, task.projectId));
+}
+
+const elsewhere = 'It is about a private repository. The page of the task shows it.';
+
+/** Leaves out what an agent did and wrote. */
+export function withoutWork(picture: TaskPicture): TaskPicture {
+  const { attention, failure } = picture;
+  return {
+    ...picture,
+    attention: attention && { id: attention.id, reason: attention.reason, text: elsewhere, options: [] },
+    failure: failure && { ...failure, message: elsewhere },
+    lines: [],
+    handoff: null,
+  };
 }

@@ -37,7 +37,7 @@ import { findPull, listMirrored } from '../store.ts';
 import { syncMilestone } from './milestones.ts';
 import { wanted } from './mirror.ts';
 import { linkIssue, markShown } from './mirror-store.ts';
-import { visibleApproval, visibleEvent, visibleIn } from './private-parts.ts';
+import { maySeeWork, visibleApproval, visibleEvent, visibleIn, withoutWork } from './private-parts.ts';
 import { showProofs } from './proofs/show-proofs.ts';
 import { answerReviews } from './reviews/answer-reviews.ts';
 import { postRequests } from './reviews/post-requests.ts';
@@ -91,7 +91,8 @@ async function syncMirrored(
   if (credential.kind !== 'installation' || app.github === undefined) return;
   const { installationId, owner, repo } = credential;
   const octokit = await app.github.asInstallation(installationId);
-  const picture = await pictureOf(app, em, task, before, repository);
+  const whole = await pictureOf(app, em, task, before, repository);
+  const picture = (await maySeeWork(em, task, repository)) ? whole : withoutWork(whole);
   const { labels, comment, check, essence } = wanted(picture, repository);
   const milestone = () =>
     syncMilestone(app, em, { octokit, name: { owner, repo }, repository }, task, before).catch((error) => {

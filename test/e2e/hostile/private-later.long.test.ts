@@ -1,0 +1,81 @@
+import { until } from '../../../demo/real-service.ts';
+import { openWorld, type World, type WorldTask } from '../../support/world.ts';
+
+// A public repository has the issue of a task that works in another repository, which becomes private.
+
+interface Task extends WorldTask {
+  attention: { id: string } | null;
+  parentId: string | null;
+  issueNumber: number | null;
+}
+interface Run {
+  id: string;
+  kind: string;
+  status: string;
+  failure: { message: string } | null;
+}
+type Calls = { name: string; arguments: object }[];
+
+let world: World;
+/** What the model calls in each turn. */
+let turns: Calls[] = [];
+beforeAll(async () => {
+  world = await openWorld((_request, turn) => turns[Math.min(turn, turns.length - 1)] ?? 'Done.', {
+    seed: { more: ['Docs'] },
+    settings: { SANDBOX: 'off' },
+  });
+});
+afterAll(() => world.close());
+
+const api = <T>(method: string, path: string, body?: object) => world.service.api<T>(world.token, method, path, body);
+const call = (name: string, given: object) => [{ name, arguments: given }];
+const secret = [call('finish', { summary: 'PRIVATE summary', nextSteps: ['PRIVATE step'] })];
+const tasks = () => world.get<Task[]>(`/projects/${world.project.id}/tasks?limit=100`);
+const taskWhere = (what: string, is: (task: Task) => boolean) => until(what, async () => (await tasks()).find(is));
+const ended = (id: string, count: number) =>
+  until('the runs to end', async () => {
+    const runs = await world.get<Run[]>(`/tasks/${id}/runs`);
+    return runs.length === count && runs.every(({ status }) => ['failed', 'succeeded'].includes(status)) && runs;
+  });
+const docs = async (isPrivate: boolean) => {
+  await world.sql(`update repositories set is_private = $1 where name = 'Docs'`, [isPrivate]);
+  return (await world.get<{ id: string; name: string }[]>('/repositories')).find(({ name }) => name === 'Docs')?.id;
+};
+const shown = async (number: number) => (await world.comments(number)).map(({ body }) => body).join('\n');
+const isPublicWhy = expect.stringContaining(
+  'the issue of the task is public, but the task works on a private repository',
+);
+
+test('a split task that was moved to a private repository does not go on', async () => {
+  const repositoryId = await docs(true);
+  turns = [call('create_subtasks', { subtasks: [{ title: 'Half', description: 'Half of it.' }] })];
+  const number = await world.issue('/agent start', { title: 'Large' });
+  const { id } = await taskWhere('the split', (t) => t.issueNumber === number && t.status === 'waiting_on_subtasks');
+  turns = secret;
+  await api('PATCH', `/tasks/${id}`, { repositoryId });
+  const half = await taskWhere('the subtask', (t) => t.parentId === id);
+  await ended(half.id, 1);
+  await api('PATCH', `/tasks/${half.id}`, { status: 'done' });
+  const [last] = await ended(id, 2);
+  expect([last?.kind, last?.failure?.message]).toEqual(['continue', isPublicWhy]);
+  expect(await shown(number)).not.toContain('PRIVATE');
+});
+
+test('a run that waited while its repository became private does not go on, and what it asked is no longer shown', async () => {
+  const repositoryId = await docs(false);
+  turns = [call('ask_person', { question: 'ASKED about Docs?', options: [] }), ...secret];
+  const number = await world.issue('/agent create', { title: 'Asks' });
+  const { id } = await taskWhere('the task', (t) => t.issueNumber === number);
+  const owner = (await tasks()).find((each) => each.owner !== null)?.owner;
+  await api('PATCH', `/tasks/${id}`, { repositoryId, owner });
+  await api('POST', `/tasks/${id}/start`);
+  const { attention } = await taskWhere('the question', (t) => t.id === id && t.attention !== null);
+  await until('the question on GitHub', async () => (await shown(number)).includes('ASKED about Docs?'));
+  await docs(true);
+  await api('PATCH', `/tasks/${id}`, { title: 'Asks, and is shown again' });
+  await until('it to be hidden', async () => !(await shown(number)).includes('ASKED about Docs?'));
+  await api('POST', `/tasks/${id}/answer`, { id: attention?.id, text: 'Yes.' });
+  const [last] = await ended(id, 1);
+  expect(last?.failure?.message).toEqual(isPublicWhy);
+  expect(await shown(number)).not.toContain('PRIVATE');
+});
