@@ -24,15 +24,22 @@ export function isDay(text: string): boolean {
 
 /** PostgreSQL cannot store NUL in text. */
 const noNul = (s: string) => !s.includes('\0');
+/** JSON of PostgreSQL cannot store half of a surrogate pair, which clients send that cut a text. */
+const wellFormed = (s: string) => s.toWellFormed();
 export const titleText = (max = 200) =>
   z
     .string()
     .trim()
     .min(1, `must have 1 to ${max} characters`)
     .max(max, `must have 1 to ${max} characters`)
+    .overwrite(wellFormed)
     .refine(noNul, 'must not contain a NUL character');
 export const longText = (max = 50_000) =>
-  z.string().max(max, `must have at most ${max} characters`).refine(noNul, 'must not contain a NUL character');
+  z
+    .string()
+    .max(max, `must have at most ${max} characters`)
+    .overwrite(wellFormed)
+    .refine(noNul, 'must not contain a NUL character');
 export const IdText = z.string().min(1).max(255).refine(noNul, 'must not contain a NUL character');
 
 /** Returns the schema of a whole number in a query, where all values are strings. */

@@ -282,3 +282,12 @@ test('a trial of a rare or a constant schedule takes little time', async () => {
   for (const cron of ['0 0 29 2 1', '0 0 * 2 1#5', '0 0 31W 4 *', '* * * * * *'])
     expect([cron, (await seconds(cron)) < 3]).toEqual([cron, true]);
 });
+
+test('text that PostgreSQL cannot store is replaced, in a change, too', async () => {
+  const bad = { title: 'a \ud800', description: 'b \udfff' };
+  const stored = { title: 'a \ufffd', description: 'b \ufffd' };
+  const made = await create({ ...daily, task: { ...task, ...bad } });
+  expect(made.task).toMatchObject(stored);
+  const changed = await call('PATCH', `${path}/${made.id}`, { task: bad });
+  expect(changed).toMatchObject({ status: 200, body: { task: stored } });
+});
