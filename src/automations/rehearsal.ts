@@ -2,9 +2,12 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { EntityManager } from 'typeorm';
 import type { z } from 'zod';
 import type { App } from '../app.ts';
+import type { RepositoryRow } from '../db/tables/project.ts';
 import type { Trigger } from '../domain/automations/automation.ts';
 import { parseWithin } from '../domain/json/json-cost.ts';
 import { badField, badRequest } from '../errors.ts';
+import { fewAtOnce } from '../git/few-at-once.ts';
+import { tenantOfProject } from '../projects/budgets.ts';
 import { findRepository } from '../repositories/store.ts';
 import { heardAs, isFor, readOccurrence, rehearsalDays } from './occurrences.ts';
 import { type RehearsalQuery, RehearsalTrigger } from './schemas.ts';
@@ -13,7 +16,11 @@ import { dayIn, scheduleOfCron } from './times.ts';
 /** How far back a rehearsal looks, and at how many times and deliveries at most. */
 const [days, maxTimes, maxDeliveries] = [rehearsalDays, 2000, 2000];
 /** Deliveries in memory at the same time. */
-const portion = 100;
+const portion = 20;
+/** How long deliveries are read at most: somebody waits for the answer. */
+const maxReadMs = 5000;
+/** Anybody can make deliveries large. Without turns, a few viewers could use up the connections to the database. */
+const readInTurn = fewAtOnce(2, 1);
 const weekMs = days * 86_400_000;
 /** Larger payloads are left out: only pushes of hundreds of commits are. */
 const [maxBytes, maxValues] = [200_000, 50_000];
@@ -94,11 +101,25 @@ async function pastEvents(
   if (repository?.projectId !== projectId)
     throw badField('repositoryId', 'repositoryId must be a repository of this project');
   const botId = (await app.github?.bot())?.id;
+  const tenant = await tenantOfProject(app.db.manager, projectId);
+  return readInTurn(tenant, new AbortController().signal, () => readDeliveries(app, { trigger, repository, botId }));
+}
+
+interface Reading {
+  trigger: Extract<Trigger, { event: string }>;
+  repository: RepositoryRow;
+  botId: number | undefined;
+}
+
+/** Finds what would have started an automation in the stored deliveries, the newest of which are read first. */
+async function readDeliveries(app: App, { trigger, repository, botId }: Reading): Promise<Found> {
+  const em = app.db.manager;
+  const until = performance.now() + maxReadMs;
+  const guids = await listDeliveries(em, repository.projectId, heardAs[trigger.event]);
   const first = new Map<string, Date>();
   let looked = 0;
-  for (let isEnd = false; !isEnd && looked < maxDeliveries; ) {
-    const rows = await listDeliveries(app.db.manager, projectId, heardAs[trigger.event], looked);
-    for (const { guid, event, payload, receivedAt } of rows) {
+  for (; looked < guids.length && performance.now() < until; looked += portion) {
+    for (const { guid, event, payload, receivedAt } of await readPayloads(em, guids.slice(looked, looked + portion))) {
       // Each takes milliseconds.
       await nextTurn();
       const read = parsed(payload);
@@ -107,11 +128,9 @@ async function pastEvents(
       if (occurrence === undefined || !isFor(trigger, occurrence) || occurrence.sender.id === botId) continue;
       first.set(occurrence.key, receivedAt);
     }
-    looked += rows.length;
-    isEnd = rows.length < portion;
   }
   const times = [...first.values()].sort((a, b) => a.getTime() - b.getTime());
-  return { times, isAtLeast: looked >= maxDeliveries, next: [] };
+  return { times, isAtLeast: looked < guids.length || guids.length === maxDeliveries, next: [] };
 }
 
 function parsed(payload: string): { repository?: { id?: unknown } } | undefined {
@@ -130,18 +149,24 @@ interface StoredDelivery {
   receivedAt: Date;
 }
 
-/** Returns deliveries of the last week to the installation of a project, newest first, without the first ones. */
-async function listDeliveries(
-  em: EntityManager,
-  projectId: string,
-  events: string[],
-  offset: number,
-): Promise<StoredDelivery[]> {
+/** Returns deliveries of the last week to the installation of a project, newest first. */
+async function listDeliveries(em: EntityManager, projectId: string, events: string[]): Promise<string[]> {
+  const rows: { guid: string }[] = await em.query(
+    `select guid from deliveries
+     where account in (select installation_id::text from installations where project_id = $1) and event = any($2)
+       and received_at > now() - make_interval(secs => $3) and payload is not null
+     order by received_at desc, guid limit $4`,
+    [projectId, events, weekMs / 1000, maxDeliveries],
+  );
+  return rows.map(({ guid }) => guid);
+}
+
+/** Reads deliveries, newest first. The length of a payload is known only once it is unpacked, so no other statement asks for it. */
+async function readPayloads(em: EntityManager, guids: string[]): Promise<StoredDelivery[]> {
   return em.query(
     `select guid, event, payload as payload /* not null */, received_at as "receivedAt" from deliveries
-     where account in (select installation_id::text from installations where project_id = $1) and event = any($2)
-       and received_at > now() - make_interval(secs => $3) and length(payload) <= $4
-     order by received_at desc, guid offset $5 limit $6`,
-    [projectId, events, weekMs / 1000, maxBytes, offset, portion],
+     where guid = any($1) and payload is not null and length(payload) <= $2
+     order by received_at desc, guid`,
+    [guids, maxBytes],
   );
 }

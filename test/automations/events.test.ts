@@ -260,3 +260,24 @@ test('a trial counts the events of the last week that are stored', async () => {
   expect(await trial('')).toMatchObject({ count: 2, mostOnADay: 2, isAtLeast: false, next: [] });
   expect(await trial('&label=other')).toMatchObject({ count: 0, times: [] });
 });
+
+test('a trial of many deliveries reads the newest ones, and says that there are more', async () => {
+  const { em, call, path, own } = await open();
+  const payload = JSON.stringify({
+    ...{ action: 'opened', sender: ada, installation: { id: 1 }, repository: { id: 1 }, issue: issue() },
+  });
+  await em.query(
+    `insert into deliveries (guid, event, signature, account, received_at, payload)
+     select 'many ' || i, 'issues', '', '1', now() - make_interval(secs => i),
+       jsonb_set($1::jsonb, '{issue,number}', to_jsonb(i))::text
+     from generate_series(1, 2100) i`,
+    [payload],
+  );
+  // The newest one is too large to be read.
+  await em.query(`update deliveries set payload = payload || repeat(' ', 200000) where guid = 'many 1'`);
+  const { body } = await call('bob', 'GET', `${path}/trial?event=issue.opened&repositoryId=${own.id}`);
+  expect(body).toMatchObject({ isAtLeast: true });
+  expect(body.count).toBeGreaterThan(20);
+  expect(body.count).toBeLessThan(2000);
+  await em.query(`delete from deliveries where guid like 'many %'`);
+});
