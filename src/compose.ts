@@ -128,7 +128,7 @@ export async function compose(config: Config, log: Logger, options: ComposeOptio
   };
   try {
     const traces = await tracesOf(config, log);
-    // The first to begin and the last to end: what ends before may still have spans.
+    // Traces begin first and end last, because the other parts may record spans until they have ended.
     begun.push(traces.close);
     const built = await build(config, log, { ...options, traces }, (end) => begun.push(end));
     return { ...built, close };

@@ -23,10 +23,9 @@ export interface CleanSandbox {
 }
 
 /**
- * Opens a new sandbox with the files of a tree, its own user and home folder, and the environment as set-up left it. If
- * the tree changes a file that decides whether set-up runs again, set-up runs there on the change, and its result is
- * discarded afterwards. The files of the tree are as they are pushed, whatever set-up wrote over them. `isApproved` says that a
- * person allowed this set-up to use the network of set-up.
+ * Opens a new sandbox with the files of a tree, its own user and home folder, and the environment as set-up left it. If the tree
+ * changes a file that set-up depends on, set-up runs again in this sandbox, and its result is discarded with it. Files of the tree that
+ * set-up overwrites are restored. `isApproved` says that a person allowed this set-up to use the network of set-up.
  * @throws SetupNeedsApproval
  */
 export async function openCleanSandbox(

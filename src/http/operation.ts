@@ -204,7 +204,7 @@ function sendEvents(call: Call, userId: string, tell: (out: EventStream) => Prom
   // Streams have a separate limit.
   leave();
   return answerEvents(req, res, { userId, stopping: app.stopping, recheck: () => loadInput(call) }, (out) => {
-    // A stream that follows changes begins when it knows where it starts.
+    // A stream of changes begins only once it knows from which change it continues.
     if (!call.declared.isStream) out.begin();
     return tell(out);
   });

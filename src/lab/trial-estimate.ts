@@ -69,8 +69,8 @@ interface Earlier {
 const [maxRuns, maxOfVersion] = [100, 300];
 
 /**
- * Returns what the latest runs of an agent took that began a task or were part of a trial. Those of a trial say which model they
- * had; the others had that of the agent, if it is the same now.
+ * Returns what the latest runs of an agent cost and how long they took, of those that began a task or belonged to a trial. Runs of a
+ * trial record their model. The others count only if the agent still has the model that it had then.
  */
 export async function listEarlier(
   em: EntityManager,

@@ -318,7 +318,7 @@ async function assertMayAttach(
     );
 }
 
-/** Lets a task that is done become a subtask, although nobody waits for it. */
+/** @throws Refused if a task is itself a subtask, and so cannot have subtasks */
 async function assertMayHaveSubtasks(em: EntityManager, parentId: string): Promise<void> {
   await lockTask(em, parentId);
   if ((await getTask(em, parentId)).parentId !== null)

@@ -80,7 +80,7 @@ export function startThread(module: URL, limits: Limits, gone: () => void): Thre
   );
   worker.on('exit', (code) => end(new Error(`the thread ended with ${code}`)));
 
-  /** Waits for the next message, while the judge lets it. */
+  /** Waits for the next message, at most as long as the judge allows. */
   const next = (firstMs: number, judge: Judge) =>
     new Promise<Answer>((resolve, reject) => {
       if (over !== undefined) return reject(over);

@@ -111,7 +111,7 @@ export async function takeUpConversation(
             return lack ?? whyNotBeside(app, task.repositoryId, opened);
           });
     const isDone = await journal.write(async (em) => {
-      // Somebody may have become a director while GitHub was asked. The run is locked now, so nobody does before the copy.
+      // Somebody may have become a director while GitHub was asked. The run is locked now, so nobody else does until the copy is stored.
       const isAsked = (await directorsOf(em, id)).every((director) => directors.includes(director));
       if (!isAsked && lack === undefined) return false;
       const copied = lack === undefined ? await copyConversation(em, from, id) : { turns: 0, filesSince: 0 };

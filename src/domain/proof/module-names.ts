@@ -14,7 +14,7 @@ const maxChars = 100_000;
 
 /** A file that stands for its whole folder. */
 const standsForFolder = /\/(index|__init__|mod)(\.d)?\.\w+$|\.go$/;
-/** Names that many projects give to the file in which they begin. Where it is used cannot be told by its name. */
+/** Names that many projects give to their entry point. Such a name does not tell which files import it. */
 const beginning = /^(|src|lib|sources?|index|main|mod|app|cli|server|__init__|__main__)$/i;
 
 /** Returns the name by which other files import a program; '' for the package of Go in the root. */

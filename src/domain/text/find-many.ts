@@ -45,9 +45,9 @@ export function preparePatterns(strings: Iterable<string>): Patterns {
 }
 
 /**
- * Returns which parts of a text the strings cover; parts that overlap are joined. The time is proportional to the length
- * of the text, however alike the text and the strings are, because hashes are compared and not characters. Hashes of 64
- * bits together agree for other text only by design.
+ * Returns which parts of a text the strings cover, with overlapping parts joined. It compares hashes, not characters, so its time is
+ * proportional to the length of the text even if text and strings are alike. The hashes have 64 bits together: other text has the same
+ * ones only if somebody constructs it.
  */
 export function findPatterns(text: string, { byGram, seen }: Patterns): Range[] {
   if (byGram.size === 0 || text.length < gram) return [];

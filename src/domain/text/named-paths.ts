@@ -78,7 +78,7 @@ function overlapWith(patterns: string[], { paths, above }: Indexed): string[] {
   });
 }
 
-/** What is to be ordered: a task and the files that it will probably touch. */
+/** A task and the files that it will probably change, by which tasks are ordered. */
 export interface Expecting {
   id: string;
   files: string[];

@@ -6,10 +6,9 @@ import { resultsIn } from '../set-up.ts';
 import type { SetupContext } from '../setup-context.ts';
 
 /**
- * Puts a workspace back to the files of its tree after set-up of a change, with what git ignores of what set-up made: set-up
- * may have written other programs and tests over those that are pushed, and checks must judge these. As for a base, files that
- * are neither in the tree nor ignored are lost. The old workspace is left beside the new one. Call this only while no process
- * runs there.
+ * Restores the files of a tree in a workspace after set-up of a change. Set-up may have overwritten programs and tests, and checks
+ * must judge those that are pushed. Of the files that set-up added, it keeps those that git ignores and removes the others, as for a
+ * base. The old workspace stays beside the new one. Call this only while no process runs there.
  * @throws RunFailed `setup` when set-up left files that cannot be read
  */
 export async function putBackPushedFiles(

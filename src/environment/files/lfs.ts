@@ -18,7 +18,7 @@ import { maxPointerBytes, type Pointer, pointerIn, pointerTo } from './lfs-point
 /** Files in Git LFS that one tree may have, and the bytes of their contents together. */
 const maxObjects = 10_000;
 const maxBytes = 2_000_000_000;
-/** Files to look at for a pointer at the same time. The contents of the others are not kept. */
+/** Files whose contents are in memory at the same time while pointers are looked for. */
 const readAtOnce = 500;
 /** New objects that one change may have, and their bytes together. A single one may be as large as any changed file. */
 const maxNew = 100;

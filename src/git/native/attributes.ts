@@ -6,7 +6,7 @@ import { UnfitWorkTree } from '../work-tree/read-inside.ts';
 import { inPortions } from '../work-tree/tree-files.ts';
 import { git } from './run-git.ts';
 
-/** Time limit for the patterns of all paths. A hostile pattern takes forever; 500,000 paths take 3 s with ordinary ones. */
+/** The time limit for matching all paths. Ordinary patterns take 3 s for 500,000 paths; a hostile one would take forever. */
 const patienceSeconds = 20;
 const tooSlow = 'the .gitattributes files take too long to evaluate; simplify or remove their patterns';
 

@@ -31,9 +31,9 @@ export interface SeenPull {
 }
 
 /**
- * Stores, without asking GitHub, that a pull request has a head of which something was proved, and shows that head again. Its event may
- * have to wait for GitHub's next hour, and until then the check run of the head must not let it be merged for what was found out about
- * another branch. The pull requests of tasks, which have no such rows, are shown by what is stored of them.
+ * Stores that a pull request has a head about which a proof exists, and updates the head's check run. It does not ask GitHub: the event
+ * may have to wait for the next hour of GitHub's limit, and until then the check run must not allow a merge because of a proof for another
+ * branch. Pull requests of tasks have no such rows; their check runs follow what is stored about the task.
  */
 export async function holdJudged(app: App, repository: RepositoryRow, pull: SeenPull): Promise<void> {
   const em = app.db.manager;

@@ -9,7 +9,7 @@ export function SearchPicker(props: {
   label: string;
   selected: string[];
   options: { id: string; name: string }[];
-  /** What is said without any option; undefined if options are fetched when people search. */
+  /** The text shown when there is no option; undefined if options are fetched when people search. */
   none?: string;
   onSelect(ids: string[]): void;
   /** Called with what people search, for options that are fetched. */

@@ -1,6 +1,6 @@
 import { useSyncExternalStore } from 'react';
 
-/** Where the styles begin those of phones. */
+/** The width below which the style sheets use the layout for phones. */
 const narrow = '(max-width: 767px)';
 
 function subscribe(onChange: () => void): () => void {

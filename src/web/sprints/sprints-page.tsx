@@ -65,7 +65,7 @@ export function SprintsPage() {
   );
 }
 
-/** Completed and cancelled sprints after so many show no dates, so that a long history stays fast to open. */
+/** Beyond this many completed and cancelled sprints, rows show no dates, so that a long history opens quickly. */
 const mostDetailed = 40;
 
 function SprintTable({ sprints }: { sprints: SprintEntry[] }) {

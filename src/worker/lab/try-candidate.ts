@@ -27,7 +27,7 @@ const tries = 2;
 const [moreTries, moreIfQuick, quickSeconds] = [1, 2, 10];
 /** The time limit of the first checks. */
 const firstSeconds = 600;
-/** Later ones may take three times as long as the slowest that passed, and at least a minute, because machines get busy. */
+/** Later tries may take three times as long as the slowest that passed, but always a minute: the machine may be busier by then. */
 const [patience, leastSeconds] = [3, 60];
 
 /**

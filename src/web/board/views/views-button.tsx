@@ -10,8 +10,8 @@ import { type ViewsProps, viewQueryOf } from './view-query.ts';
 const ViewsMenu = lazyPart(async () => ({ default: (await import('./views-menu.tsx')).ViewsMenu }));
 
 /**
- * Shows the button that opens the menu of saved views, with the name of the view that is applied. Views are fetched when the
- * menu is first opened, or when the board is filtered or sorted, which may be a view.
+ * Shows the button that opens the menu of saved views, with the name of the view that is applied. It fetches the views when the
+ * menu is first opened, or when the board is filtered or sorted, because a view may do the same.
  */
 export function ViewsButton(props: ViewsProps) {
   const { button, menu } = useLazyMenu();
