@@ -35,13 +35,34 @@ async function findBases({ search, deepen }: History): Promise<string[]> {
  * way to a later one is longer than what was fetched. Returns undefined if more would have to be fetched than is sensible.
  */
 export async function certainBases(history: History): Promise<string[] | undefined> {
+  // One of several may be an ancestor of another, on a way that was not fetched.
+  return basesWhen(
+    history,
+    async (found) => (await isWhole(history)) || (found.length === 1 && isNoOtherLeft(history, found)),
+  );
+}
+
+/**
+ * Returns the best common ancestor, or one of several; undefined if there is none. If more history would have to be fetched than is
+ * sensible, it is the best one of what was fetched.
+ */
+export async function bestBase(history: History): Promise<string | undefined> {
+  const isBest = async (found: string[]) => (await isWhole(history)) || isNoOtherLeft(history, found);
+  return ((await basesWhen(history, isBest)) ?? (await history.search()))[0];
+}
+
+/** Fetches history until these are the common ancestors; returns undefined if they may still be others then. */
+async function basesWhen(
+  history: History,
+  areFound: (found: string[]) => Promise<boolean>,
+): Promise<string[] | undefined> {
   let found = await findBases(history);
   for (const commits of [0, ...deepenForCertainty]) {
     if (commits > 0) {
       await history.deepen(commits);
       found = await history.search();
     }
-    if (await isCertain(history, found)) return found;
+    if (await areFound(found)) return found;
   }
   return undefined;
 }
@@ -49,12 +70,13 @@ export async function certainBases(history: History): Promise<string[] | undefin
 /** A branch can have any number of commits. With more than this, the answer is not certain. */
 const maxSince = 100_000;
 
-/** Returns whether no further history could change which commits are the best common ancestors. */
-async function isCertain(history: History, found: string[]): Promise<boolean> {
+async function isWhole({ gitDir }: History): Promise<boolean> {
+  return (await oldestIn(gitDir)).size === 0;
+}
+
+/** Returns whether further history leads only to ancestors of these common ancestors. */
+async function isNoOtherLeft(history: History, found: string[]): Promise<boolean> {
   const oldest = await oldestIn(history.gitDir);
-  if (oldest.size === 0) return true;
-  // One of several may be an ancestor of another.
-  if (found.length !== 1) return false;
   const since = await history.since(found, maxSince);
   return since.length < maxSince && !since.some((commit) => oldest.has(commit));
 }
@@ -73,14 +95,6 @@ async function oldestIn(gitDir: string): Promise<Set<string>> {
 
 /** Splits what git prints into lines. */
 export const linesOf = (output: string) => output.split('\n').filter((line) => line !== '');
-
-/**
- * Returns the best common ancestor; undefined if there is none. If more history would have to be fetched than is sensible, it is the
- * best one of what was fetched.
- */
-export async function bestBase(history: History): Promise<string | undefined> {
-  return ((await certainBases(history)) ?? (await history.search()))[0];
-}
 
 /**
  * Fetches the history that a merge of two commits needs. With an older common ancestor, git would take what both sides have for

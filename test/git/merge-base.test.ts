@@ -30,7 +30,10 @@ test('an ancestor is certain only if no commit since then has lost its parents',
   expect(await certainBases(cut)).toBeUndefined();
   expect(cut.fetches()).toBe(3);
   expect(await bestBase(historyWith([['old'], ['new']], ['cut']))).toBe('new');
-  expect(await bestBase(historyWith([['old', 'other']], []))).toBe('old');
+  const crossed = historyWith([['new', 'other']], []);
+  expect(await bestBase(crossed)).toBe('new');
+  expect(crossed.fetches()).toBe(0);
+  expect(await certainBases(crossed)).toBeUndefined();
 });
 
 test('history that cannot be read does not count as whole', async () => {
