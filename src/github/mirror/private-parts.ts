@@ -3,7 +3,8 @@ import type { RepositoryRow } from '../../db/tables/project.ts';
 import { mayName, mayReveal } from '../../domain/settings.ts';
 import { type AskedOfChange, approvalText, readApproval } from '../../domain/waiting.ts';
 import { findProject } from '../../projects/store.ts';
-import { findRepository, listProjectRepositories } from '../../repositories/store.ts';
+import { listProjectRepositories, listRepositoriesById } from '../../repositories/store.ts';
+import { listOpened } from '../../runs/directors.ts';
 import type { TaskPicture } from './status-comment.ts';
 
 /** Whether readers may see what is about a repository: the one of the task, or another one by its name. */
@@ -57,24 +58,34 @@ export function visibleEvent({ type, text, data }: { type: string; text: string;
 }
 
 /**
- * Returns whether readers of a repository may see what agents do for a task and write. A task that was moved, a repository that became
- * private and a project that shares less leave them with less than before.
+ * Returns whether readers of a repository may see what agents do for a task and write in a run. A task that was moved, a repository that
+ * became private and a project that shares less leave them with less than before.
  */
-export async function maySeeWork(
+async function maySeeWork(
   em: EntityManager,
   task: { projectId: string; repositoryId: string | null },
+  runId: string | undefined,
   shownIn: Pick<RepositoryRow, 'isPrivate'>,
 ): Promise<boolean> {
-  if (task.repositoryId === null) return true;
-  const repository = await findRepository(em, task.repositoryId);
+  const own = task.repositoryId === null ? [] : [task.repositoryId];
+  const ids = [...own, ...(runId === undefined ? [] : await listOpened(em, runId, task.repositoryId ?? ''))];
+  const project = await findProject(em, task.projectId);
+  const known = await listRepositoriesById(em, ids);
   // A repository that is no longer connected counts as private.
-  return mayReveal(repository ?? { isPrivate: true }, shownIn, await findProject(em, task.projectId));
+  const all = ids.map((id) => known.find((each) => each.id === id) ?? { isPrivate: true });
+  return all.every((repository) => mayReveal(repository, shownIn, project));
 }
 
 const elsewhere = 'It is about a private repository. The page of the task shows it.';
 
-/** Leaves out what an agent did and wrote. */
-export function withoutWork(picture: TaskPicture): TaskPicture {
+/** Returns a picture of a task without what an agent did and wrote in the latest run, if the readers of a repository may not see that. */
+export async function visiblePicture(
+  em: EntityManager,
+  task: { projectId: string; repositoryId: string | null },
+  { runId, shownIn }: { runId: string | undefined; shownIn: Pick<RepositoryRow, 'isPrivate'> },
+  picture: TaskPicture,
+): Promise<TaskPicture> {
+  if (await maySeeWork(em, task, runId, shownIn)) return picture;
   const { attention, failure } = picture;
   return {
     ...picture,

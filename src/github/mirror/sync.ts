@@ -37,7 +37,7 @@ import { findPull, listMirrored } from '../store.ts';
 import { syncMilestone } from './milestones.ts';
 import { wanted } from './mirror.ts';
 import { linkIssue, markShown } from './mirror-store.ts';
-import { maySeeWork, visibleApproval, visibleEvent, visibleIn, withoutWork } from './private-parts.ts';
+import { visibleApproval, visibleEvent, visibleIn, visiblePicture } from './private-parts.ts';
 import { showProofs } from './proofs/show-proofs.ts';
 import { answerReviews } from './reviews/answer-reviews.ts';
 import { postRequests } from './reviews/post-requests.ts';
@@ -91,8 +91,7 @@ async function syncMirrored(
   if (credential.kind !== 'installation' || app.github === undefined) return;
   const { installationId, owner, repo } = credential;
   const octokit = await app.github.asInstallation(installationId);
-  const whole = await pictureOf(app, em, task, before, repository);
-  const picture = (await maySeeWork(em, task, repository)) ? whole : withoutWork(whole);
+  const picture = await pictureOf(app, em, task, before, repository);
   const { labels, comment, check, essence } = wanted(picture, repository);
   const milestone = () =>
     syncMilestone(app, em, { octokit, name: { owner, repo }, repository }, task, before).catch((error) => {
@@ -234,7 +233,7 @@ async function pictureOf(
   const visible = await visibleIn(em, task, shownIn);
   const { failure, attention } = task;
   const asked = attention?.reason === 'push' && visible ? { text: visibleApproval(attention.text, visible) } : {};
-  return {
+  const picture: TaskPicture = {
     ...task,
     failure: failure && { ...failure, message: told(failure.message) },
     attention: attention && { ...attention, ...asked, ...(await pictureOfPlan(em, attention)) },
@@ -259,6 +258,7 @@ async function pictureOf(
     taskUrl: taskPage(app.config.BASE_URL, task.id),
     commandPrefix: app.config.COMMAND_PREFIX,
   };
+  return visiblePicture(em, task, { runId: run?.id, shownIn }, picture);
 }
 
 /**

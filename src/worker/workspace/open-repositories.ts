@@ -239,13 +239,14 @@ function otherRepositories(app: App, given: Assignment, work: Work, own: ToolHos
     );
     const ids = [...new Set(named.flat())];
     const known = ids.length === 0 ? [] : await listProjectRepositories(app.db.manager, work.repository.projectId);
-    for (const id of ids) {
-      const repository = known.find((r) => r.id === id);
-      if (repository === undefined) continue;
+    const connected = ids.flatMap((id) => known.filter((each) => each.id === id));
+    const opened = connected.map(({ id }) => id);
+    const why = await whyNotBeside(app, work.repository.id, opened);
+    // Whatever the agent does from now on may have what it read there.
+    if (why !== undefined) throw new RunFailed('repository', `the run has opened another repository. ${why}`);
+    for (const repository of connected) {
       const directors = await directorsOf(app.db.manager, work.run.id);
-      const lack =
-        (await whyNotBeside(app, work.repository.id, [id])) ??
-        (await work.retrying(() => lackOfRight(app, directors, repository, 'write')));
+      const lack = await work.retrying(() => lackOfRight(app, directors, repository, 'write'));
       if (lack === undefined) await open(repository, work.retrying);
       else if (work.run.continuesRunId !== null)
         throw new RunFailed('repository', `the run goes on with work in several repositories: ${lack}`);

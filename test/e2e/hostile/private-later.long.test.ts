@@ -79,3 +79,23 @@ test('a run that waited while its repository became private does not go on, and 
   expect(last?.failure?.message).toEqual(isPublicWhy);
   expect(await shown(number)).not.toContain('PRIVATE');
 });
+
+test('a run that has opened a repository which became private does not go on', async () => {
+  await docs(false);
+  turns = [
+    call('open_repository', { name: 'Docs' }),
+    call('ask_person', { question: 'ASKED after reading Docs?', options: [] }),
+    call('write_file', { path: 'copied.txt', content: 'PRIVATE\n' }),
+    ...secret,
+  ];
+  const number = await world.issue('/agent start', { title: 'Opens' });
+  const { id, attention } = await taskWhere('the question', (t) => t.issueNumber === number && t.attention !== null);
+  await until('the question on GitHub', async () => (await shown(number)).includes('ASKED after'));
+  await docs(true);
+  await api('PATCH', `/tasks/${id}`, { title: 'Opens, and is shown again' });
+  await until('it to be hidden', async () => !(await shown(number)).includes('ASKED after'));
+  await api('POST', `/tasks/${id}/answer`, { id: attention?.id, text: 'Yes.' });
+  const [last] = await ended(id, 1);
+  expect(last?.failure?.message).toContain('has the content of a private repository');
+  expect(await shown(number)).not.toContain('PRIVATE');
+});
