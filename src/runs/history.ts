@@ -84,8 +84,9 @@ const created = `select 'created ' || t.id as id, t.created_at as at, 'created' 
     null as agent, null as "runId", '' as text, null as url, '{}'::jsonb as changes, null::json as handoff
   from tasks t where t.id = $1`;
 
+// What was said is read with the page that shows it: the records of a task may have many megabytes.
 const acts = `select a.id, a.at, substr(a.action, 6), ${person('a.actor_id', 'a.actor_login')}, a.via, null, null,
-    coalesce(${quoted}, ''), null, a.detail, null
+    '', null, '{}', null
   from audit_records a
   where a.object_type = 'task' and a.object_id = $1 and a.action like 'task.%' and a.action not in ${leftOut}`;
 
@@ -125,10 +126,12 @@ async function listTimeline(
   { limit, offset }: { limit: number; offset: number },
 ): Promise<TimelineEntry[]> {
   return em.query(
-    `select e.id, e.at, e.type, e.actor, e.via, e.agent, e."runId", case when e.via is null then left(e.text, ${maxText}) else e.text end as text, e.url, e.changes,
-       e.handoff
-     from (${[created, acts, runs, waits, pushes, pulls].join('\nunion all\n')}) e
-     order by e.at desc, e.id desc limit $2 + 1 offset $3`,
+    `select e.id, e.at, e.type, e.actor, e.via, e.agent, e."runId", coalesce(${quoted}, left(e.text, ${maxText})) as text, e.url,
+       coalesce(a.detail, e.changes) as changes, e.handoff
+     from (select * from (${[created, acts, runs, waits, pushes, pulls].join('\nunion all\n')}) all_of_them
+       order by at desc, id desc limit $2 + 1 offset $3) e
+     left join audit_records a on a.id = e.id
+     order by e.at desc, e.id desc`,
     [taskId, limit, offset],
   );
 }

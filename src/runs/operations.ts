@@ -15,7 +15,13 @@ import { listMergingPulls } from '../repositories/merging/store.ts';
 import { findPrimary, findRepository } from '../repositories/store.ts';
 import { moveTask, tryMoveTask } from '../tasks/move.ts';
 import { getTask, hasLiveRunBelow, setTaskFields, type TaskView, takeResponsibility } from '../tasks/store.ts';
-import { giveRevisionsTo, insertRevision, listWaitingRevisions, type Revision } from '../tasks/work-store.ts';
+import {
+  giveRevisionsTo,
+  insertRevision,
+  listWaitingRevisions,
+  type Revision,
+  sizeOfWaitingRevisions,
+} from '../tasks/work-store.ts';
 import { directorsAtStart, listUnseenWriters } from './directors.ts';
 import { storeCancelHandoff } from './handoffs.ts';
 import { concludeRun } from './journal.ts';
@@ -208,8 +214,8 @@ async function noteResponsible(app: App, em: EntityManager, before: TaskView, us
  * Asks for a change of work in review, which starts a new run on the same branch. During a live run, the revision is
  * stored. If that run leaves the task in review, one run handles all stored revisions. Does nothing if a revision with
  * the same cause is already stored.
- * @throws Refused when the task's state or its repository forbids it; AppError 503 when a model or a git credential is
- * missing
+ * @throws Refused when the task's state or its repository forbids it, or too much waits already; AppError 503 when a model or a git
+ * credential is missing
  */
 export async function reviseTask(
   app: App,
@@ -225,6 +231,7 @@ export async function reviseTask(
     const isNew = await insertRevision(em, revision);
     app.audit.note(isNew ? { request: [null, revision.words ?? revision.text] } : {});
     const isLive = live !== null && (await findLiveRun(em, taskId)) !== null;
+    if (isNew && isLive) await assertMayWait(em, taskId);
     if (isNew && !isLive) {
       await moveTask(app, em, taskId, 'revise', { request: unaskedRequest(revision) });
       if (problem !== undefined) throw problem;
@@ -234,6 +241,18 @@ export async function reviseTask(
     await also?.(em);
     return getTask(em, taskId);
   });
+}
+
+/** The characters of the revisions that may wait for a run. One run gets them all. */
+const maxWaiting = 500_000;
+
+/** @throws Refused when more revisions wait than a run can get */
+async function assertMayWait(em: EntityManager, taskId: string): Promise<void> {
+  const { count, characters } = await sizeOfWaitingRevisions(em, taskId);
+  if (characters > maxWaiting)
+    throw new Refused(
+      `${count - 1} requests for changes wait for the run to end, and with this one they would have more than ${maxWaiting.toLocaleString('en')} characters. Wait for the run to end, or cancel it.`,
+    );
 }
 
 /**

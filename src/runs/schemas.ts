@@ -66,6 +66,8 @@ export const Proof = z
 export const RetryTask = z.strictObject({ text: longText(10_000).optional() });
 
 const maxRequest = 60_000;
+/** Characters of the paths and quotes of a request. */
+const maxPlaces = 100_000;
 
 const LineComment = z
   .strictObject({
@@ -84,7 +86,8 @@ export const ReviseTask = z
       .default('')
       .meta({ description: 'what should change; may be missing if there are comments' }),
     comments: z.array(LineComment).max(200).default([]).meta({
-      description: 'comments on lines of the change; all texts together have at most 60,000 characters',
+      description:
+        'comments on lines of the change; all texts together have at most 60,000 characters, all paths and quotes together 100,000',
     }),
   })
   .refine(({ text, comments }) => text !== '' || comments.length > 0, {
@@ -94,7 +97,11 @@ export const ReviseTask = z
   .refine(({ text, comments }) => comments.reduce((sum, each) => sum + each.text.length, text.length) <= maxRequest, {
     path: ['comments'],
     message: `must have at most ${maxRequest} characters with the text of the request`,
-  });
+  })
+  .refine(
+    ({ comments }) => comments.reduce((sum, { path, quote }) => sum + path.length + quote.length, 0) <= maxPlaces,
+    { path: ['comments'], message: `must have at most ${maxPlaces} characters in their paths and quotes together` },
+  );
 
 export const RunEvent = z
   .object({

@@ -53,6 +53,16 @@ export async function listWaitingRevisions(em: EntityManager, taskId: string) {
   return rows;
 }
 
+/** Returns how many revisions wait for a run, and how many characters they have. */
+export async function sizeOfWaitingRevisions(em: EntityManager, taskId: string) {
+  const [size]: [{ count: number; characters: number }] = await em.query(
+    `select count(*)::int as count, coalesce(sum(length(text)), 0)::int as characters from revisions
+     where task_id = $1 and run_id is null`,
+    [taskId],
+  );
+  return size;
+}
+
 /** Marks revisions as taken up by a run. */
 export async function giveRevisionsTo(em: EntityManager, runId: string, ids: string[]): Promise<void> {
   await em.query('update revisions set run_id = $1 where id = any($2)', [runId, ids]);

@@ -6446,7 +6446,7 @@ export function retryTask(id: string, body?: {
 export function reviseTask(id: string, body: {
     /** what should change; may be missing if there are comments */
     text?: string;
-    /** comments on lines of the change; all texts together have at most 60,000 characters */
+    /** comments on lines of the change; all texts together have at most 60,000 characters, all paths and quotes together 100,000 */
     comments?: NewReviewComment[];
 }, { idempotencyKey }: {
     idempotencyKey?: string;
