@@ -174,6 +174,11 @@ export async function listLiveSubtasks(em: EntityManager, parentId: string): Pro
   return rows.map((r) => r.id);
 }
 
+/** Instructions may have hundreds of kilobytes. */
+const listedColumns = Object.fromEntries(
+  Object.keys(Runs.options.columns).map((name) => [name, name !== 'instructions']),
+);
+
 /**
  * Returns the runs, newest first. Reads one row more than the limit, so that the caller can tell whether there is
  * another page.
@@ -182,8 +187,9 @@ export async function listRuns(
   em: EntityManager,
   taskId: string,
   page: { limit: number; offset: number },
-): Promise<RunRow[]> {
+): Promise<Omit<RunRow, 'instructions'>[]> {
   return em.find(Runs, {
+    select: listedColumns,
     where: { taskId },
     order: { createdAt: 'DESC', id: 'DESC' },
     take: page.limit + 1,

@@ -33,7 +33,7 @@ const page = () => `<!doctype html>
     <link rel="stylesheet" href="swagger-ui.css" />
   </head>
   <body>
-    <main id="docs"></main>
+    <main id="docs"><p>Loading…</p></main>
     <script src="swagger-ui-bundle.js"></script>
     <script src="start.js"></script>
   </body>

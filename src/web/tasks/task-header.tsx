@@ -131,12 +131,14 @@ function useTaskState(task: Task, isViewer: boolean): TaskState {
     enabled: task.failure !== null && isMergeable(task),
   });
   const isOpen = ({ status }: Pick<Task, 'status'>) => status !== 'done';
+  // Right after a start, the latest run that is known is an earlier one.
+  const live = runs?.find(({ finishedAt }) => finishedAt === null);
   return taskState(task, {
     openDependencies: related.filter(({ id }) => task.dependsOn.includes(id)).filter(isOpen).length,
     subtasks: subtasks.length,
     openSubtasks: subtasks.filter(isOpen).length,
     isMergeBlocked: readiness?.problems.some(({ blocks }) => blocks) ?? false,
-    isQueued: runs === undefined ? undefined : runs[0]?.status === 'queued',
+    isQueued: live && live.status === 'queued',
     isViewer,
   });
 }

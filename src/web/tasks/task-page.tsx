@@ -103,7 +103,9 @@ function TabContent({ tab, task }: { tab: string | null; task: Task }) {
 /** Shows what the run in progress does now, its last lines, and a field to write to its agent. */
 function CurrentRun({ task }: { task: Task }) {
   const isLive = task.status === 'in_progress';
-  const { data: [run] = [] } = useQuery({ ...queries.runs(task.id), enabled: isLive });
+  const { data: runs = [] } = useQuery({ ...queries.runs(task.id), enabled: isLive });
+  // Right after a start, the latest run that is known is an earlier one.
+  const run = runs.find(({ finishedAt }) => finishedAt === null);
   const { data: sessions = [] } = useQuery({ ...queries.sessions(task.projectId), enabled: isLive });
   const session = sessions.find(({ id }) => id === run?.id);
   const { say, pause, isPending } = useRunControls(task);
