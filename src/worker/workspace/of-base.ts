@@ -40,8 +40,14 @@ export async function isBasis(
   return isOfBase(checkout, left, base);
 }
 
-async function isOfBase(checkout: Checkout, { continues, from, base }: Beginning, head: string): Promise<boolean> {
-  for (const commit of new Set(continues ? [base] : [from, base]))
+/** A branch that exists may follow commits of another one, such as those of a stack. Only what a run adds to it counts. */
+async function isOfBase(
+  checkout: Checkout,
+  { continues, from, base, conflicts }: Beginning,
+  head: string,
+): Promise<boolean> {
+  const merged = conflicts === undefined ? [] : [base];
+  for (const commit of new Set(continues ? merged : [from, ...merged]))
     if (!(await hasCommit(checkout, head, commit))) return false;
   return true;
 }
