@@ -83,8 +83,8 @@ export async function listAuditRecords(
   );
 }
 
-/** Records that are read with one statement. */
-const portion = 500;
+/** Records that are read with one statement. One may have hundreds of kilobytes of what a person wrote. */
+const portion = 50;
 
 /** Reads the records of a project in portions, newest first. Does not return records that are added in the meantime. */
 export async function* readAuditRecords(
