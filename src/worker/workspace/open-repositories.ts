@@ -241,16 +241,15 @@ function otherRepositories(app: App, given: Assignment, work: Work, own: ToolHos
     const known = ids.length === 0 ? [] : await listProjectRepositories(app.db.manager, work.repository.projectId);
     const connected = ids.flatMap((id) => known.filter((each) => each.id === id));
     const opened = connected.map(({ id }) => id);
-    const why = await whyNotBeside(app, work.repository.id, opened);
     // Whatever the agent does from now on may have what it read there.
-    if (why !== undefined) throw new RunFailed('repository', `the run has opened another repository. ${why}`);
+    const failed = (why: string) => new RunFailed('repository', `the run has opened another repository. ${why}`);
+    const why = await whyNotBeside(app, work.repository.id, opened);
+    if (why !== undefined) throw failed(why);
     for (const repository of connected) {
       const directors = await directorsOf(app.db.manager, work.run.id);
       const lack = await work.retrying(() => lackOfRight(app, directors, repository, 'write'));
-      if (lack === undefined) await open(repository, work.retrying);
-      else if (work.run.continuesRunId !== null)
-        throw new RunFailed('repository', `the run goes on with work in several repositories: ${lack}`);
-      else await work.journal.note('repository', `the repository ${repository.name} was not opened again: ${lack}`);
+      if (lack !== undefined) throw failed(lack);
+      await open(repository, work.retrying);
     }
   };
   return { hosts, openNamed, reopen, openAll: openingAll(app, work, open) };
