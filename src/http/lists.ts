@@ -80,11 +80,12 @@ export async function listText<Row>(
   toItem: (row: Row) => unknown,
 ): Promise<string> {
   const list = new ListText(shape, maxListBytes);
-  const inTurn = <T>(act: () => Promise<T>) => new Promise<T>((resolve) => portions.add(key, () => resolve(act())));
+  const whenItIsTime = <T>(act: () => Promise<T>) =>
+    new Promise<T>((resolve) => portions.add(key, () => resolve(act())));
   for (let at = 0; at < rows.length && !list.isFull; at += portion)
-    await inTurn(async () => list.add(rows.slice(at, at + portion).map(toItem)));
+    await whenItIsTime(async () => list.add(rows.slice(at, at + portion).map(toItem)));
   // Lists that began together end together, and what their callers do with megabytes takes as long as several portions.
-  return inTurn(async () => list.part(false).text);
+  return whenItIsTime(async () => list.part(false).text);
 }
 
 function shapeOf({ reply: [, shape] }: Route): z.ZodType {
