@@ -125,7 +125,7 @@ export interface Approvable {
   parents: Record<string, string[]>;
   /** What was found in the change that only a person may allow, one line each. */
   findings: string[];
-  /** Names of the changed expectations of which the person is told. */
+  /** The changed expectations that the person is shown, each named by `expectationsOf`. */
   expectations: string[];
 }
 

@@ -236,7 +236,7 @@ export interface Checkout {
   mergeBases(commit: string, others: string[]): Promise<string[] | undefined>;
   /** Returns the commits that are in the history of `head` and not in that of `base`, at most `most`. Call `mergeBases` first, which fetches them. */
   commitsSince(base: string, head: string, most: number): Promise<string[]>;
-  /** Returns the best common ancestor, or one of several; undefined if there is none. Fetches history until it is the best, within reason. */
+  /** Returns the best common ancestor, or one of several; undefined if there is none. Fetches the history that this takes; see `bestBase`. */
   mergeBase(a: string, b: string): Promise<string | undefined>;
   /**
    * Merges two commits without touching the work tree. Files with conflicts hold git's conflict markers.

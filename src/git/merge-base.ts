@@ -43,8 +43,8 @@ export async function certainBases(history: History): Promise<string[] | undefin
 }
 
 /**
- * Returns the best common ancestor, or one of several; undefined if there is none. If more history would have to be fetched than is
- * sensible, it is the best one of what was fetched.
+ * Returns the best common ancestor, or one of several; undefined if there is none. It fetches only a limited history. If that does not
+ * tell which ancestor is the best, it returns the best one that it has seen.
  */
 export async function bestBase(history: History): Promise<string | undefined> {
   const isBest = async (found: string[]) => (await isWhole(history)) || isNoOtherLeft(history, found);

@@ -22,7 +22,7 @@ async function inReview() {
   return { em, call, id, ids, projectId, problems };
 }
 
-test('the readiness tells who may not merge before they try, and whom a merge needs', async () => {
+test('a person without write permission sees that before they try to merge', async () => {
   const { call, id, problems } = await inReview();
   expect(await problems('ada')).toEqual([]);
   const lack = 'bob has no write permission in the repository secret.';
@@ -30,7 +30,7 @@ test('the readiness tells who may not merge before they try, and whom a merge ne
   expect((await call('bob', 'POST', `/tasks/${id}/merge`)).body.message).toBe(lack);
 });
 
-test('viewers are told nothing about a merge, which they are not offered', async () => {
+test('viewers see no problem about permission, because they cannot merge', async () => {
   const { em, ids, problems } = await inReview();
   await em.query(`update members set role = 'viewer' where user_id = $1`, [ids.bob]);
   expect(await problems('bob')).toEqual([]);
@@ -47,7 +47,7 @@ test('a GitHub that cannot be asked is a warning, because it may answer when som
   ]);
 });
 
-test('who started a task is told that another person has to merge it', async () => {
+test('the person who started a task is warned that somebody else has to merge it', async () => {
   const { em, id, ids, projectId, problems } = await inReview();
   writers.add('300 2');
   await em.query(

@@ -58,8 +58,8 @@ export function visibleEvent({ type, text, data }: { type: string; text: string;
 }
 
 /**
- * Returns whether readers of a repository may see what agents do for a task and write in a run. A task that was moved, a repository that
- * became private and a project that shares less leave them with less than before.
+ * Returns whether readers of a repository may see what the agent did and wrote in a run. They may not after the task was moved to a
+ * private repository, after a repository became private, or after the project stopped sharing private context.
  */
 async function maySeeWork(
   em: EntityManager,
@@ -68,7 +68,7 @@ async function maySeeWork(
   shownIn: Pick<RepositoryRow, 'isPrivate'>,
 ): Promise<boolean> {
   const own = task.repositoryId === null ? [] : [task.repositoryId];
-  const ids = [...own, ...(runId === undefined ? [] : await listOpened(em, runId, task.repositoryId ?? ''))];
+  const ids = [...own, ...(runId === undefined ? [] : await listOpened(em, runId, task.repositoryId))];
   const project = await findProject(em, task.projectId);
   const known = await listRepositoriesById(em, ids);
   // A repository that is no longer connected counts as private.

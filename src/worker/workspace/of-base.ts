@@ -2,8 +2,8 @@ import { RunFailed } from '../../domain/run.ts';
 import type { Checkout } from '../../git/engine.ts';
 import { hasCommit } from '../../git/merge-base.ts';
 
-// A run judges and shows only what differs from the base branch. What it takes for a part of that branch has to be one when it begins:
-// a task can go into another branch by then, or the branch was pushed by force.
+// A run judges and shows only what differs from the base branch, so it must not take other commits for commits of that branch. An earlier
+// run may have begun for another base, and a base can be pushed by force.
 
 /** From which commits a run began. See `Branch`. */
 interface Beginning {
@@ -14,8 +14,8 @@ interface Beginning {
 }
 
 /**
- * Ensures that the base branch has what a run takes for a part of it. Otherwise its pull request would bring commits and files that nobody
- * has looked at.
+ * Ensures that the base branch has the commit from which a run began, and the one that it merged. Otherwise its pull request would bring
+ * commits that nobody has looked at.
  * @throws RunFailed `repository`
  */
 export async function requireOfBase(

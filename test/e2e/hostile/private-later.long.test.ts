@@ -46,6 +46,15 @@ const isPublicWhy = expect.stringContaining(
   'the issue of the task is public, but the task works on a private repository',
 );
 
+/** Makes Docs private, waits until GitHub no longer shows the question of a run, and answers it. Returns the run once it has ended. */
+async function answeredInPrivate(id: string, number: number, question: string | undefined): Promise<Run | undefined> {
+  await docs(true);
+  await api('PATCH', `/tasks/${id}`, { title: `Shown again: ${number}` });
+  await until('it to be hidden', async () => !(await shown(number)).includes('ASKED'));
+  await api('POST', `/tasks/${id}/answer`, { id: question, text: 'Yes.' });
+  return (await ended(id, 1))[0];
+}
+
 test('a split task that was moved to a private repository does not go on', async () => {
   const repositoryId = await docs(true);
   turns = [call('create_subtasks', { subtasks: [{ title: 'Half', description: 'Half of it.' }] })];
@@ -71,11 +80,7 @@ test('a run that waited while its repository became private does not go on, and 
   await api('POST', `/tasks/${id}/start`);
   const { attention } = await taskWhere('the question', (t) => t.id === id && t.attention !== null);
   await until('the question on GitHub', async () => (await shown(number)).includes('ASKED about Docs?'));
-  await docs(true);
-  await api('PATCH', `/tasks/${id}`, { title: 'Asks, and is shown again' });
-  await until('it to be hidden', async () => !(await shown(number)).includes('ASKED about Docs?'));
-  await api('POST', `/tasks/${id}/answer`, { id: attention?.id, text: 'Yes.' });
-  const [last] = await ended(id, 1);
+  const last = await answeredInPrivate(id, number, attention?.id);
   expect(last?.failure?.message).toEqual(isPublicWhy);
   expect(await shown(number)).not.toContain('PRIVATE');
 });
@@ -91,11 +96,7 @@ test('a run that has opened a repository which became private does not go on', a
   const number = await world.issue('/agent start', { title: 'Opens' });
   const { id, attention } = await taskWhere('the question', (t) => t.issueNumber === number && t.attention !== null);
   await until('the question on GitHub', async () => (await shown(number)).includes('ASKED after'));
-  await docs(true);
-  await api('PATCH', `/tasks/${id}`, { title: 'Opens, and is shown again' });
-  await until('it to be hidden', async () => !(await shown(number)).includes('ASKED after'));
-  await api('POST', `/tasks/${id}/answer`, { id: attention?.id, text: 'Yes.' });
-  const [last] = await ended(id, 1);
+  const last = await answeredInPrivate(id, number, attention?.id);
   expect(last?.failure?.message).toContain('has the content of a private repository');
   expect(await shown(number)).not.toContain('PRIVATE');
 });
