@@ -86,8 +86,9 @@ inBrowser('the arrow keys reach the cards from anywhere on the page, and a new c
   await page.keyboard.press('ArrowDown');
   await page.locator('[data-card]:focus').waitFor();
   await page.keyboard.press('n');
-  await page.getByRole('dialog', { name: 'New task' }).locator(':focus').waitFor();
+  // Nobody waits for the dialog, and these letters would be shortcuts of the board.
   await page.keyboard.type('Written by key');
+  await page.getByRole('dialog', { name: 'New task' }).locator(':focus').waitFor();
   await page.getByRole('dialog').getByRole('button', { name: 'Create task' }).press('Enter');
   await focused('Written by key');
   // A field keeps its arrow keys.
@@ -105,6 +106,30 @@ inBrowser('the arrow keys reach the cards from anywhere on the page, and a new c
   await focused('Written by key');
   await page.keyboard.press('ArrowDown');
   await page.locator('[data-index="1"] [data-card]:focus').waitFor();
+});
+
+inBrowser('what is typed while the code of a dialog is loaded arrives in its field', async () => {
+  for (const [keys, role] of [
+    ['n', 'textbox'],
+    ['ControlOrMeta+k', 'combobox'],
+  ] as const) {
+    let load = () => {};
+    const mayLoad = new Promise<void>((resolve) => {
+      load = resolve;
+    });
+    await page.route(/palette|new-task-dialog/, (route) => mayLoad.then(() => route.continue()));
+    await open();
+    await page.keyboard.press(keys);
+    await page.keyboard.type('Axx/n?');
+    await page.keyboard.press('Backspace');
+    load();
+    const field = page.getByRole('dialog').getByRole(role).and(page.locator(':focus'));
+    await field.waitFor();
+    expect(await field.inputValue()).toBe('Axx/n');
+    await field.fill('');
+    await field.press('Escape');
+    await page.unroute(/palette|new-task-dialog/);
+  }
 });
 
 inBrowser('several tasks are moved at once, and the reason of each refusal is shown', async () => {

@@ -35,7 +35,7 @@ export function BoardPage() {
   const isCreating = mayCreate && searchParams.get('new') !== null;
   useShortcuts({
     search: () => searchField.current?.focus(),
-    newTask: () => mayCreate && setParam('new', 'one'),
+    ...(mayCreate ? { newTask: () => setParam('new', 'one') } : {}),
   });
   return (
     <>

@@ -1,4 +1,5 @@
 import { useLayoutEffect } from 'react';
+import { typeAhead } from './type-ahead.ts';
 
 /** A keyboard shortcut. `key` is one of `KeyboardEvent.key`, with `Mod+` for Ctrl, or Cmd on a Mac. */
 interface Shortcut {
@@ -48,6 +49,9 @@ function worksInFields(name: ShortcutName): boolean {
   return shortcuts[name].key.startsWith('Mod+');
 }
 
+/** Shortcuts after which people go on to type, into the dialog that opens. */
+const isForTyping: ReadonlySet<ShortcutName> = new Set(['newTask', 'palette']);
+
 /** Returns the keys of a shortcut as they are printed on the keyboard. */
 export function keyNames(name: ShortcutName, isMac: boolean): string[] {
   const keys = shortcuts[name].key.split('+');
@@ -85,6 +89,7 @@ export function useShortcuts(actions: { [name in ShortcutName]?: () => void }): 
       const found = (Object.keys(actions) as ShortcutName[]).find((name) => isPressed(name, event));
       if (found === undefined || (isEditable(event.target) && !worksInFields(found))) return;
       event.preventDefault();
+      if (isForTyping.has(found)) typeAhead();
       actions[found]?.();
     };
     window.addEventListener('keydown', onKeyDown);

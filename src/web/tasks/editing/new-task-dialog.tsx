@@ -233,6 +233,8 @@ function useNewTasks({ projectId, isList, onMissing, onClose }: Props) {
   const { agents, preselected, isMissing } = useAgentsToChoose(projectId);
   const isLoading = agents === undefined && !isMissing;
   const [problem, setProblem] = useState('');
+  /** What the person asked for while the agents were still being loaded. Without them, the task would get no agent. */
+  const [asked, setAsked] = useState<'creation' | 'start'>();
   const { value: drafted } = draft;
   const owner = drafted.owner ?? preselected;
   const fields = { ...drafted, owner };
@@ -244,41 +246,44 @@ function useNewTasks({ projectId, isList, onMissing, onClose }: Props) {
   const requests = { projectId, isList, titles, fields, onDone: close, onProblem: setProblem };
   const create = useCreation({ ...requests, isStarted: false });
   const createAndStart = useCreation({ ...requests, isStarted: true });
-  const lackOfAgent = (isStart: boolean): string | undefined => {
-    // Otherwise the task would get no agent although one is preselected.
-    if (drafted.owner === null && isLoading) return stillLoading;
-    if (!isStart || owner !== '') return undefined;
-    return isMissing ? notLoaded : noAgent;
-  };
-  const submit = (request: typeof create) => {
+  const waits = drafted.owner === null && isLoading;
+  const lackOfAgent = isMissing ? notLoaded : noAgent;
+  const submit = (wanted: 'creation' | 'start') => {
     if (create.isPending || createAndStart.isPending) return;
-    if (titles.length === 0) {
-      onMissing();
-      return setProblem(isList ? 'Enter at least one title.' : 'Enter a title.');
-    }
-    if (titles.length > maxTasks)
-      return setProblem(`You can create up to ${maxTasks} tasks at a time. This list has ${titles.length}.`);
-    const lack = lackOfAgent(request === createAndStart);
-    if (lack !== undefined) return setProblem(lack);
-    mutateOnce(request);
+    setAsked(undefined);
+    setProblem('');
+    const wrong = problemOf(titles, isList);
+    if (titles.length === 0) onMissing();
+    if (wrong !== undefined) return setProblem(wrong);
+    if (waits) return setAsked(wanted);
+    if (wanted === 'start' && owner === '') return setProblem(lackOfAgent);
+    mutateOnce(wanted === 'start' ? createAndStart : create);
   };
+  useEffect(() => {
+    if (asked !== undefined && !waits) submit(asked);
+  });
   return {
     fields,
     set: (change: Partial<NewTaskFields>) => draft.set((before) => ({ ...before, ...change })),
     titles,
-    problem: problem === stillLoading && !isLoading ? '' : problem,
-    isCreating: create.isPending,
-    isStarting: createAndStart.isPending,
+    problem,
+    isCreating: create.isPending || asked === 'creation',
+    isStarting: createAndStart.isPending || asked === 'start',
     onSubmit: (event: Pick<FormEvent, 'preventDefault'>) => {
       event.preventDefault();
-      submit(create);
+      submit('creation');
     },
-    onStart: () => submit(createAndStart),
+    onStart: () => submit('start'),
     onDiscard: close,
   };
 }
 
-const stillLoading = 'The agents are being loaded. Send the task again in a moment.';
+function problemOf(titles: string[], isList: boolean): string | undefined {
+  if (titles.length === 0) return isList ? 'Enter at least one title.' : 'Enter a title.';
+  if (titles.length <= maxTasks) return undefined;
+  return `You can create up to ${maxTasks} tasks at a time. This list has ${titles.length}.`;
+}
+
 const noAgent = 'Select an agent to start the task.';
 const notLoaded = 'The agents could not be loaded, so none can start the task. Check your connection and try again.';
 

@@ -1,0 +1,39 @@
+/** How long keys are kept for a dialog whose code or data is still on its way. */
+const longestMs = 10_000;
+
+/**
+ * Keeps what a person types between a shortcut and the first text field of the dialog that it opens, and writes it there. The
+ * code of a dialog may still have to be loaded, and people do not wait for it. Escape, a click or another field discards it.
+ */
+export function typeAhead(): void {
+  let typed = '';
+  const ended = new AbortController();
+  const until = { capture: true, signal: ended.signal };
+  const timer = setTimeout(() => ended.abort(), longestMs);
+  ended.signal.addEventListener('abort', () => clearTimeout(timer));
+  const onKeyDown = (event: KeyboardEvent) => {
+    const { key, ctrlKey, metaKey, altKey } = event;
+    if (key === 'Escape') return ended.abort();
+    if (ctrlKey || metaKey || altKey || event.isComposing) return;
+    if ([...key].length === 1) typed += key;
+    else if (key === 'Backspace') typed = [...typed].slice(0, -1).join('');
+    else return;
+    event.preventDefault();
+    event.stopPropagation();
+  };
+  const onFocusIn = ({ target }: FocusEvent) => {
+    if (!(target instanceof HTMLInputElement || target instanceof HTMLTextAreaElement)) return;
+    ended.abort();
+    if (typed !== '' && target.closest('dialog, [role="dialog"]') !== null) write(target, typed);
+  };
+  window.addEventListener('keydown', onKeyDown, until);
+  window.addEventListener('focusin', onFocusIn, until);
+  window.addEventListener('pointerdown', () => ended.abort(), until);
+}
+
+/** Writes text at the cursor of a field, in such a way that React notices the change. */
+function write(field: HTMLInputElement | HTMLTextAreaElement, text: string): void {
+  const end = field.value.length;
+  field.setRangeText(text, field.selectionStart ?? end, field.selectionEnd ?? end, 'end');
+  field.dispatchEvent(new InputEvent('input', { bubbles: true, inputType: 'insertText', data: text }));
+}
