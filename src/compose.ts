@@ -55,6 +55,7 @@ import { openLiveRuns } from './runs/live-runs.ts';
 import { removeTree } from './sandbox/neutral-path.ts';
 import type { RunLimits } from './sandbox/sandbox.ts';
 import { openSandbox } from './sandbox/self-test.ts';
+import { currentTenant } from './threads/tenant.ts';
 import { openTraces } from './tracing/open-traces.ts';
 import type { Traces } from './tracing/traced.ts';
 
@@ -217,7 +218,7 @@ function noteOfPlace({ DATA_DIR }: Config, workDir: string): string[] {
 }
 
 function openDatabaseOf({ DB_POOL_SIZE: poolSize, RUN_LEASE_SECONDS: leaseSeconds, MIGRATE }: Config, url: string) {
-  return openDatabase(url, migrations, { poolSize, leaseSeconds, mayMigrate: MIGRATE === 'on' });
+  return openDatabase(url, migrations, { poolSize, leaseSeconds, mayMigrate: MIGRATE === 'on', tenant: currentTenant });
 }
 
 function openQueueOf(config: Config, url: string, { isWorker }: ComposeOptions, { db, log }: Pick<App, 'db' | 'log'>) {

@@ -3,6 +3,7 @@ import { DataSource, type EntityManager, type MigrationInterface } from 'typeorm
 import { targetOf } from '../host/database-target.ts';
 import { type Begins, type LastAct, openAmbient } from './ambient.ts';
 import { PooledClient } from './client.ts';
+import { FairPool } from './fair-pool.ts';
 import { LockLost, migrationLock, openNamedLocks } from './locks.ts';
 import { openPresence } from './presence.ts';
 import { tables } from './tables/list.ts';
@@ -73,6 +74,14 @@ const connectMs = 5_000;
  */
 const idleLeases = 3;
 
+interface DatabaseOptions {
+  poolSize?: number;
+  leaseSeconds?: number;
+  mayMigrate?: boolean;
+  /** Returns for whom the caller works. The connections are lent fairly between tenants. */
+  tenant?: () => string | undefined;
+}
+
 /**
  * Connects and runs pending migrations under an advisory lock. With `mayMigrate: false` there must be none.
  * @throws the error of `pg` if the database cannot be reached; an Error that says what to do if it is not up to date
@@ -80,7 +89,7 @@ const idleLeases = 3;
 export async function openDatabase(
   url: string,
   migrations: MigrationClass[],
-  { poolSize = 20, leaseSeconds = 30, mayMigrate = true } = {},
+  { poolSize = 20, leaseSeconds = 30, mayMigrate = true, tenant }: DatabaseOptions = {},
 ): Promise<Database> {
   const { connectionString, ...routed } = targetOf(url);
   const session = { idle_in_transaction_session_timeout: idleLeases * leaseSeconds * 1000 };
@@ -95,7 +104,8 @@ export async function openDatabase(
     poolSize,
     connectTimeoutMS: connectMs,
     applicationName: 'deckhand',
-    extra: { ...routed, Client: PooledClient, session },
+    driver: { ...pg, Pool: FairPool },
+    extra: { ...routed, Client: PooledClient, session, tenant },
     logging: false,
     // The pool replaces broken idle connections. Without a handler the error event would end the process.
     poolErrorHandler: () => {},
@@ -108,7 +118,7 @@ export async function openDatabase(
   const namedLocks = openNamedLocks(url, leaseSeconds);
   const presence = openPresence(url, leaseSeconds);
   const listener = openListener(url);
-  const pool = (source.driver as unknown as { master: pg.Pool }).master;
+  const pool = (source.driver as unknown as { master: FairPool }).master;
   const ambient = openAmbient(source);
   return {
     get manager() {
@@ -135,8 +145,8 @@ export async function openDatabase(
       await pool.query(`select pg_notify('changes', $1)`, [`${topic}\n${message}`]);
     },
     connections: () => {
-      const { totalCount, idleCount, waitingCount } = pool;
-      return { used: totalCount - idleCount, idle: idleCount, waiting: waitingCount, most: poolSize };
+      const { totalCount, idleCount, waiting } = pool;
+      return { used: totalCount - idleCount, idle: idleCount, waiting, most: poolSize };
     },
     ping: async () => {
       await pool.query('select 1');
