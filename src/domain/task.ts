@@ -66,8 +66,12 @@ export interface TaskFacts {
   isSubtask: boolean;
   /** Whether the task's own agent created the subtasks. */
   splitByAgent: boolean;
+  subtasks: number;
   openSubtasks: number;
 }
+
+/** The most subtasks of a task, as of an issue on GitHub: its parent's page and comment list them all. */
+export const maxSubtasks = 100;
 
 const hasOwner: Check<TaskFacts> = {
   rule: 'an agent owns the task',
@@ -130,6 +134,10 @@ const noSubtask: Check<TaskFacts> = {
   rule: 'the task is not itself a subtask',
   refusal: (f) => (f.isSubtask ? 'This task is a subtask, and a subtask cannot have subtasks of its own.' : undefined),
 };
+const fewSubtasks: Check<TaskFacts> = {
+  rule: `the task has fewer than ${maxSubtasks} subtasks`,
+  refusal: (f) => (f.subtasks < maxSubtasks ? undefined : tooManySubtasks),
+};
 const noRunOfOthers: Check<TaskFacts> = {
   rule: 'no run is queued, running or waiting, or that run adds the subtasks',
   refusal: (f) => (f.splitByAgent ? undefined : noLiveRun.refusal(f)),
@@ -138,6 +146,8 @@ const noOpenSubtask: Check<TaskFacts> = {
   rule: 'every subtask is done',
   refusal: (f) => (f.openSubtasks > 0 ? `Not all subtasks are done; ${f.openSubtasks} still open.` : undefined),
 };
+
+export const tooManySubtasks = `This task has ${maxSubtasks} subtasks, which is the most. Add a task that it depends on instead.`;
 
 function latestRunNow(latestRun: RunStatus | null): string {
   switch (latestRun) {
@@ -208,7 +218,7 @@ const rows: StateMachine<TaskStatus, TaskEvent, TaskFacts>['rows'] = [
     on: 'split',
     from: ['backlog', 'ready', 'in_progress', 'waiting_on_subtasks'],
     to: 'waiting_on_subtasks',
-    onlyIf: [noSubtask, noRunOfOthers],
+    onlyIf: [noSubtask, fewSubtasks, noRunOfOthers],
   },
   {
     on: 'join',

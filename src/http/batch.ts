@@ -80,7 +80,7 @@ async function read(app: App, { tokenId, address, maxBytes }: Asked, find: Find)
 /** Returns the body of the reply, or undefined for a list that is too long. */
 async function bodyOf(app: App, declared: Route, input: { query: unknown; body: undefined }, maxBytes: number) {
   if (declared.paged) {
-    const { text, isCut } = await readList(app, declared, input, maxBytes);
+    const { text, isCut } = await readList(app, declared, input, { maxBytes });
     return isCut ? undefined : text;
   }
   const result = await declared.handle(app, input);

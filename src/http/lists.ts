@@ -6,6 +6,8 @@ import type { Route } from './route.ts';
 
 /** A list stops before the item with which it would be larger. Pages of 100 tasks with long descriptions are. */
 const maxListBytes = 5 * 1024 * 1024;
+/** A list without a limit stops once it has been read for this long, because it holds a connection to the database. */
+const maxReadMs = 2000;
 /** Items read at once of a list without a limit, which may have thousands. */
 const portion = 100;
 
@@ -33,13 +35,14 @@ export function cutPage<T extends object>(items: T): T {
 
 /**
  * Reads a list and serializes as many of its items as `maxBytes` allow, at least one, with only the properties that the
- * route declares. Without a limit, the list is read in portions of one snapshot, so that a long list is never in memory.
+ * route declares. Without a limit, the list is read in portions of one snapshot, for about `maxMs`, so that a long
+ * list is never in memory and leaves the connection to others.
  */
 export async function readList(
   app: App,
   declared: Route,
   input: { query: unknown },
-  maxBytes = maxListBytes,
+  { maxBytes = maxListBytes, maxMs = maxReadMs } = {},
 ): Promise<ListPart> {
   const { limit = portion, offset, ...filter } = input.query as Page;
   const isWhole = (input.query as Page).limit === undefined;
@@ -58,11 +61,14 @@ export async function readList(
     // Otherwise a new item could move others from one portion to the next.
     await app.db.manager.query('set transaction isolation level repeatable read');
     const list = new ListText(shapeOf(declared), maxBytes);
-    for (let at = offset; ; at += portion) {
+    const endsAt = performance.now() + maxMs;
+    for (let at = offset; !list.isFull; at += portion) {
       const more = await read({ limit: portion, offset: at });
       list.add(more.slice(0, portion));
-      if (list.isFull || more.length <= portion) return list.part(false);
+      if (more.length <= portion) return list.part(false);
+      list.isFull ||= performance.now() > endsAt;
     }
+    return list.part(false);
   });
 }
 

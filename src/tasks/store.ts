@@ -3,7 +3,7 @@ import { lockUntilCommit } from '../db/locks.ts';
 import { liveRun } from '../db/tables/run.ts';
 import { type TaskRow, Tasks } from '../db/tables/task.ts';
 import type { SprintStatus } from '../domain/sprint.ts';
-import { type TaskFacts, type TaskStatus, taskStatuses } from '../domain/task.ts';
+import { maxSubtasks, type TaskFacts, type TaskStatus, taskStatuses } from '../domain/task.ts';
 import type { Attention } from '../domain/waiting.ts';
 import { notFound } from '../errors.ts';
 
@@ -124,12 +124,39 @@ export async function countByStatus(em: EntityManager, projectId: string) {
 export async function listSubtasks(
   em: EntityManager,
   parentId: string,
-  { limit, offset }: { limit?: number | undefined; offset: number } = { offset: 0 },
+  { limit = maxSubtasks, offset }: { limit?: number | undefined; offset: number },
 ): Promise<TaskView[]> {
+  // Selects the page first. A task from before the limit of subtasks may have thousands.
   return em.query(
-    `select ${taskColumns} from tasks t where t.parent_id = $1 order by t.created_at, t.id limit $2 offset $3`,
-    [parentId, limit === undefined ? null : limit + 1, offset],
+    `select ${taskColumns} from (select * from tasks t where t.parent_id = $1 order by t.created_at, t.id limit $2 offset $3) t
+     order by t.created_at, t.id`,
+    [parentId, limit + 1, offset],
   );
+}
+
+/** What the status comment of a task says about a subtask. */
+export interface ShownSubtask {
+  id: string;
+  title: string;
+  status: TaskStatus;
+  issueUrl: string | null;
+  repositoryId: string | null;
+}
+
+/** Returns the oldest subtasks of a task, as many as one may have, without their descriptions. */
+export async function listShownSubtasks(em: EntityManager, parentId: string): Promise<ShownSubtask[]> {
+  return em.query(
+    `select t.id, t.title, t.status, t.issue_url as "issueUrl", t.repository_id as "repositoryId" from tasks t
+     where t.parent_id = $1 order by t.created_at, t.id limit $2`,
+    [parentId, maxSubtasks],
+  );
+}
+
+export async function countSubtasks(em: EntityManager, parentId: string): Promise<number> {
+  const [row]: [{ count: number }] = await em.query('select count(*)::int as count from tasks where parent_id = $1', [
+    parentId,
+  ]);
+  return row.count;
 }
 
 /** Locks the dependencies of a project, because two simultaneous changes could together close a cycle. */
@@ -310,6 +337,7 @@ export async function lockFacts(em: EntityManager, taskId: string, githubUrl: st
        exists (select 1 from runs r where r.task_id = t.id and r.status in ${liveRun}) as "liveRun",
        (select count(*)::int from pull_requests p where p.task_id = t.id and p.status in ('open', 'draft')) as "openPullRequests",
        (select count(*)::int from pull_requests p where p.task_id = t.id and p.status = 'merged' and p.counts) as "mergedPullRequests",
+       (select count(*)::int from tasks s where s.parent_id = t.id) as subtasks,
        (select count(*)::int from tasks s where s.parent_id = t.id and s.status <> 'done') as "openSubtasks",
        t.hidden, t.split_by_agent as "splitByAgent", false as "finishedUnchanged", t.parent_id as "parentId"
      from tasks t where t.id = $1`,

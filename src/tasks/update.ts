@@ -4,7 +4,7 @@ import type { App } from '../app.ts';
 import { Tasks } from '../db/tables/task.ts';
 import { changesBetween } from '../domain/audit.ts';
 import { Refused } from '../domain/machine.ts';
-import type { TaskEvent, TaskStatus } from '../domain/task.ts';
+import { maxSubtasks, type TaskEvent, type TaskStatus, tooManySubtasks } from '../domain/task.ts';
 import { storableText } from '../domain/text/sanitize.ts';
 import { badField, badRequest, type Problem } from '../errors.ts';
 import { assertTaskBudgetWithin } from '../projects/budgets.ts';
@@ -21,10 +21,10 @@ import {
 import type { CreateSubtask, UpdateTask } from './schemas.ts';
 import {
   addTaskDirector,
+  countSubtasks,
   getTask,
   hasLiveRun,
   hasLiveRunBelow,
-  listSubtasks,
   lockDependencies,
   lockLiveRun,
   lockSprintForTask,
@@ -310,7 +310,7 @@ async function assertMayAttach(
   { parentId, from }: { parentId: string; from: string | null },
 ): Promise<void> {
   if (task.parentId !== from) throw new Refused('The task is a subtask of another task already.');
-  if ((await listSubtasks(em, task.id)).length > 0)
+  if ((await countSubtasks(em, task.id)) > 0)
     throw new Refused('The task has subtasks of its own, so it cannot become a subtask.');
   if ((await reachableFrom(em, [task.id])).has(parentId))
     throw new Refused(
@@ -318,11 +318,12 @@ async function assertMayAttach(
     );
 }
 
-/** @throws Refused if a task is itself a subtask, and so cannot have subtasks */
+/** @throws Refused if a task is itself a subtask, or has as many subtasks as one may have */
 async function assertMayHaveSubtasks(em: EntityManager, parentId: string): Promise<void> {
   await lockTask(em, parentId);
   if ((await getTask(em, parentId)).parentId !== null)
     throw new Refused('This task is a subtask, and a subtask cannot have subtasks of its own.');
+  if ((await countSubtasks(em, parentId)) >= maxSubtasks) throw new Refused(tooManySubtasks);
 }
 
 /** Makes a subtask a task of its own. Its former parent no longer waits for it. */

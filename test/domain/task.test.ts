@@ -16,6 +16,7 @@ const fine: TaskFacts = {
   finishedUnchanged: false,
   isSubtask: false,
   splitByAgent: false,
+  subtasks: 0,
   openSubtasks: 0,
 };
 
@@ -33,6 +34,7 @@ const situations: Record<string, TaskFacts> = {
   'finished unchanged': { ...fine, finishedUnchanged: true },
   'split by its agent': { ...fine, liveRun: true, splitByAgent: true },
   'subtask open': { ...fine, openSubtasks: 1 },
+  'as many subtasks as one may have': { ...fine, subtasks: 100 },
   'is a subtask': { ...fine, isSubtask: true },
 };
 

@@ -1,10 +1,14 @@
 import type { AddressInfo } from 'node:net';
 import { mock } from 'node:test';
 import { gzipSync } from 'node:zlib';
+import { z } from 'zod';
 import { until } from '../../demo/real-service.ts';
 import { writeProbe } from '../../src/db/database.ts';
+import { readList } from '../../src/http/lists.ts';
 import { openQuotas, serveMetrics } from '../../src/http/metrics.ts';
 import { readiness } from '../../src/http/readiness.ts';
+import type { Route } from '../../src/http/route.ts';
+import { routes } from '../../src/routes.ts';
 import { openTestApp, type TestApp } from '../support/app.ts';
 import { headOf, openRaw } from '../support/http/raw-http.ts';
 
@@ -218,6 +222,25 @@ test('a revoked token is refused', async () => {
     `update api_tokens t set revoked_at = now() from users u where u.id = t.user_id and u.login = 'leaver'`,
   );
   expect((await service.call('GET', '/me', { token: own })).status).toBe(401);
+});
+
+test('a list without a limit ends when reading it takes long, and says where it goes on', async () => {
+  const declared = routes.find(({ operationId }) => operationId === 'listProjects') as Route;
+  const slow = (count: number): Route => ({
+    ...declared,
+    reply: [200, z.array(z.object({ id: z.number() }))],
+    handle: async (_app, { query }) => {
+      const { offset, limit } = query as { offset: number; limit: number };
+      return Array.from({ length: Math.min(limit + 1, count - offset) }, (_, i) => ({ id: offset + i }));
+    },
+  });
+  const part = await readList(service.app, slow(250), { query: { offset: 0 } }, { maxMs: 0 });
+  expect(part).toMatchObject({ count: 100, hasMore: true, isCut: true });
+  expect(JSON.parse(part.text).at(-1)).toEqual({ id: 99 });
+  expect(await readList(service.app, slow(250), { query: { offset: 0 } })).toMatchObject({
+    count: 250,
+    hasMore: false,
+  });
 });
 
 test('lists come in pages with links', async () => {

@@ -145,6 +145,25 @@ test('dependencies never form a cycle, even when two change at the same time', a
   expect((await get(c.id)).dependsOn).toEqual([]);
 });
 
+test('a task has as many subtasks as an issue on GitHub, and no more', async () => {
+  const parent = await create({ owner: developer });
+  const add = () => call('POST', `/tasks/${parent.id}/subtasks`, { title: 'sub', description: 'd' });
+  await add();
+  await sql(
+    `insert into tasks (id, project_id, title, description, status, parent_id)
+     select 'task_' || lpad(i::text, 26, '0'), $1, 'sub ' || i, '', 'done', $2 from generate_series(1, 98) i`,
+    [project, parent.id],
+  );
+  expect((await add()).status).toBe(201);
+  expect(await add()).toMatchObject({
+    status: 409,
+    body: {
+      message: 'This task has 100 subtasks, which is the most. Add a task that it depends on instead.',
+    },
+  });
+  expect((await call('GET', `/tasks/${parent.id}/subtasks`)).body).toHaveLength(100);
+});
+
 test('a parent waits for its subtasks until the last is done or deleted', async () => {
   const parent = await create({ owner: developer, status: 'ready' });
   const add = () => call('POST', `/tasks/${parent.id}/subtasks`, { title: 'sub', description: 'd' });

@@ -22,7 +22,7 @@ import { findProof } from '../../runs/proof/proof-store.ts';
 import { listRuns } from '../../runs/store.ts';
 import { findPlan } from '../../runs/waiting/store.ts';
 import { queueMirror } from '../../tasks/move.ts';
-import { findTask, listSubtasks, type TaskView } from '../../tasks/store.ts';
+import { findTask, listShownSubtasks, type TaskView } from '../../tasks/store.ts';
 import { listHandoffs, listPulls } from '../../tasks/work-store.ts';
 import { writesLeft } from '../app/pacing.ts';
 import { httpStatusOf, type IssueRef, type Place, placeOfRepository } from '../app/place.ts';
@@ -298,7 +298,7 @@ async function pictureOfPlan(em: EntityManager, { id, reason }: Attention) {
 
 /** Describes the subtasks. A subtask in a repository that is no longer connected counts as private. */
 async function pictureSubtasks(em: EntityManager, taskId: string): Promise<TaskPicture['subtasks']> {
-  const subtasks = await listSubtasks(em, taskId);
+  const subtasks = await listShownSubtasks(em, taskId);
   const isPrivate = new Map<string | null, boolean>();
   for (const { repositoryId } of subtasks)
     if (repositoryId !== null && !isPrivate.has(repositoryId))
