@@ -35,11 +35,15 @@ async function findBases({ search, deepen }: History): Promise<string[]> {
  * way to a later one is longer than what was fetched. Returns undefined if more would have to be fetched than is sensible.
  */
 export async function certainBases(history: History): Promise<string[] | undefined> {
-  // One of several may be an ancestor of another, on a way that was not fetched.
-  return basesWhen(
-    history,
-    async (found) => (await isWhole(history)) || (found.length === 1 && isNoOtherLeft(history, found)),
-  );
+  let found = await findBases(history);
+  for (const commits of [0, ...deepenForCertainty]) {
+    if (commits > 0) {
+      await history.deepen(commits);
+      found = await history.search();
+    }
+    if ((await isWhole(history)) || (await areBest(history, found))) return found;
+  }
+  return undefined;
 }
 
 /**
@@ -47,24 +51,21 @@ export async function certainBases(history: History): Promise<string[] | undefin
  * tell which ancestor is the best, it returns the best one that it has seen.
  */
 export async function bestBase(history: History): Promise<string | undefined> {
-  const isBest = async (found: string[]) => (await isWhole(history)) || isNoOtherLeft(history, found);
-  return ((await basesWhen(history, isBest)) ?? (await history.search()))[0];
+  return ((await certainBases(history)) ?? (await history.search()))[0];
 }
 
-/** Fetches history until these are the common ancestors; returns undefined if they may still be others then. */
-async function basesWhen(
-  history: History,
-  areFound: (found: string[]) => Promise<boolean>,
-): Promise<string[] | undefined> {
-  let found = await findBases(history);
-  for (const commits of [0, ...deepenForCertainty]) {
-    if (commits > 0) {
-      await history.deepen(commits);
-      found = await history.search();
-    }
-    if (await areFound(found)) return found;
+/** Branches that were merged crosswise have two, seldom more. With more than this, the answer is not certain. */
+const maxBases = 10;
+
+/** Returns whether further history leads only to ancestors of each of these: none is an ancestor of another, or of one that is not seen. */
+async function areBest(history: History, found: string[]): Promise<boolean> {
+  if (found.length === 0 || found.length > maxBases) return false;
+  const oldest = await oldestIn(history.gitDir);
+  for (const each of found) {
+    const since = await history.since([each], maxSince);
+    if (since.length >= maxSince || since.some((commit) => oldest.has(commit))) return false;
   }
-  return undefined;
+  return true;
 }
 
 /** A branch can have any number of commits. With more than this, the answer is not certain. */
@@ -72,13 +73,6 @@ const maxSince = 100_000;
 
 async function isWhole({ gitDir }: History): Promise<boolean> {
   return (await oldestIn(gitDir)).size === 0;
-}
-
-/** Returns whether further history leads only to ancestors of these common ancestors. */
-async function isNoOtherLeft(history: History, found: string[]): Promise<boolean> {
-  const oldest = await oldestIn(history.gitDir);
-  const since = await history.since(found, maxSince);
-  return since.length < maxSince && !since.some((commit) => oldest.has(commit));
 }
 
 /**

@@ -235,6 +235,24 @@ forEachEngine((given) => {
     expect(await checkout.mergeBases(base, [head])).toEqual([later]);
   });
 
+  test('finds the best of two common ancestors although git names an older one first, by its date', async () => {
+    const { bare } = given.host;
+    const first = gitOut(bare, 'rev-parse', 'main');
+    const future = 't <t@example.com> 4102444800 +0000';
+    const raw = `tree ${gitOut(bare, 'rev-parse', `${first}^{tree}`)}\nparent ${first}\nauthor ${future}\ncommitter ${future}\n\nold\n`;
+    const old = gitWith(bare, raw, 'hash-object', '-t', 'commit', '-w', '--stdin');
+    const commitOn = (message: string, ...parents: string[]) =>
+      gitOut(bare, 'commit-tree', `${first}^{tree}`, ...parents.flatMap((each) => ['-p', each]), '-m', message);
+    let best = old;
+    for (let i = 0; i < 120; i++) best = commitOn('m', best);
+    gitOut(bare, 'update-ref', 'refs/heads/main', commitOn('main', best, old));
+    gitOut(bare, 'update-ref', 'refs/heads/change', commitOn('change', best, old));
+    const { checkout, base } = await given.open();
+    const head = (await checkout.fetch('change')) ?? '';
+    expect(await checkout.mergeBase(base, head)).toBe(best);
+    expect(await checkout.mergeBases(base, [head])).toEqual([best]);
+  });
+
   test('finds all common ancestors of branches that were merged into each other crosswise', async () => {
     const { bare } = given.host;
     const first = gitOut(bare, 'rev-parse', 'main');

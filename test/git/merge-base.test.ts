@@ -30,10 +30,21 @@ test('an ancestor is certain only if no commit since then has lost its parents',
   expect(await certainBases(cut)).toBeUndefined();
   expect(cut.fetches()).toBe(3);
   expect(await bestBase(historyWith([['old'], ['new']], ['cut']))).toBe('new');
-  const crossed = historyWith([['new', 'other']], []);
-  expect(await bestBase(crossed)).toBe('new');
+});
+
+test('of several, each has to be certain, because one may be an ancestor of another on a way that was not fetched', async () => {
+  await writeFile(join(gitDir, 'shallow'), 'cut\n');
+  const crossed = historyWith([['one', 'two']], ['head']);
+  expect(await certainBases(crossed)).toEqual(['one', 'two']);
   expect(crossed.fetches()).toBe(0);
-  expect(await certainBases(crossed)).toBeUndefined();
+  const later = {
+    ...historyWith([['old', 'new'], ['new']], []),
+    since: async ([base]: string[]) => (base === 'old' ? ['cut'] : []),
+  };
+  expect(await certainBases(later)).toEqual(['new']);
+  expect(await bestBase({ ...historyWith([['old', 'new'], ['new']], []), since: later.since })).toBe('new');
+  const many = Array.from({ length: 11 }, (_, n) => `${n}`);
+  expect(await certainBases(historyWith([many], []))).toBeUndefined();
 });
 
 test('history that cannot be read does not count as whole', async () => {

@@ -51,3 +51,21 @@ async function isOfBase(
     if (!(await hasCommit(checkout, head, commit))) return false;
   return true;
 }
+
+/**
+ * Returns the commit of the base branch that a branch has merged since a commit of its own; undefined if it has merged none.
+ * @throws RunFailed `repository` if no single commit says that
+ */
+export async function lastMerged(
+  checkout: Checkout,
+  { base, from, filesFrom }: { base: string; from: string; filesFrom: string },
+): Promise<string | undefined> {
+  const merged = await checkout.mergeBases(base, [from]);
+  const isEarlier = async (commit: string) => checkout.isAncestor(commit, filesFrom);
+  if (merged !== undefined && (await Promise.all(merged.map(isEarlier))).every(Boolean)) return undefined;
+  if (merged?.length === 1) return merged[0];
+  throw new RunFailed(
+    'repository',
+    'the branch and its base branch were merged into each other crosswise, or long ago, so going back might drop what came with that. Go back to a later run, or ask for a revision',
+  );
+}

@@ -16,7 +16,7 @@ import { findAsk, type PullAsk } from '../../runs/reviewing/store.ts';
 import type { Confinement, ToolHost } from '../../sandbox/sandbox.ts';
 import type { TaskView } from '../../tasks/store.ts';
 import { isAskedFor, listPullsIn } from '../../tasks/work-store.ts';
-import { isBasis, requireOfBase } from './of-base.ts';
+import { isBasis, lastMerged, requireOfBase } from './of-base.ts';
 import { branchOfPull, settingsForPull } from './pull-branch.ts';
 import { type Reverts, readReverts, revertedCommit, undoneIn } from './revert-pulls.ts';
 import { findStoredFiles } from './stored-files.ts';
@@ -310,8 +310,8 @@ async function catchingUp(checkout: Checkout, branch: Branch, base: string): Pro
   // A run that began without a branch keeps its base.
   if (!continues || filesFrom === undefined) return branch;
   if (filesFrom === from || !(await checkout.fetchCommit(filesFrom))) return branch;
-  const merged = await checkout.mergeBase(base, from);
-  if (merged === undefined || (await checkout.isAncestor(merged, filesFrom))) return branch;
+  const merged = await lastMerged(checkout, { base, from, filesFrom });
+  if (merged === undefined) return branch;
   if (conflicts === undefined) return { ...branch, base: merged, catchesUp: true };
   if ((await checkout.fetchCommit(branch.base)) && (await checkout.mergeBase(merged, branch.base)) === merged)
     return branch;
