@@ -9,6 +9,8 @@ import { maxBody } from '../../outgoing/fit-texts.ts';
 import { octokitFor } from '../../repositories/credentials.ts';
 import { filledTemplate, templateOf } from '../../repositories/customs/fill-template.ts';
 import { ensurePull, type OpenedPull } from '../../repositories/pulls.ts';
+import { whyNotBeside } from '../../repositories/rights.ts';
+import { listOpened } from '../../runs/directors.ts';
 import { deleteStep, insertStep, pushingStep, stepOf } from '../../runs/journal.ts';
 import { setProvenCommit } from '../../runs/proof/proof-store.ts';
 import { findRunOfReceipt } from '../../runs/receipts/store.ts';
@@ -79,9 +81,21 @@ interface Pushing {
   signing: Signing;
 }
 
+/**
+ * Checks that the repository may still show what the run has read in others: their visibility, or the settings of the project, may have
+ * changed since.
+ * @throws RunFailed `repository`
+ */
+async function assertMayShow(app: App, { run, repository }: Work): Promise<void> {
+  const opened = await listOpened(app.db.manager, run.id, repository.id);
+  const why = await whyNotBeside(app, repository.id, opened);
+  if (why !== undefined) throw new RunFailed('repository', `nothing was pushed to ${repository.name}. ${why}`);
+}
+
 async function pushOnce(app: App, work: Work, asked: Pushing): Promise<Pushed> {
   const { run, task, checkout, branch, journal, repository } = work;
   const { tree, title, signing } = asked;
+  await assertMayShow(app, work);
   await uploadLargeFiles(work, tree);
   const unsigned = await commitTree(app, work, tree, title);
   const commit = await signedOrNot(app, work, unsigned, signing);

@@ -8,7 +8,7 @@ import { GitFailed } from '../../git/engine.ts';
 import { HostClosed } from '../../git/remote-url.ts';
 import { lackOfRight, openable, whyNotBeside } from '../../repositories/rights.ts';
 import { listProjectRepositories } from '../../repositories/store.ts';
-import { directorsOf, enterRepository } from '../../runs/directors.ts';
+import { directorsOf, enterRepository, listOpened } from '../../runs/directors.ts';
 import { earlierStep } from '../../runs/journal.ts';
 import type { ToolAnswer, ToolHost } from '../../sandbox/sandbox.ts';
 import { openWork } from '../open-work.ts';
@@ -25,8 +25,8 @@ import type { Signals } from './workspace.ts';
 export interface OpenRepositories {
   host: ToolHost;
   /**
-   * Opens the repositories again that an earlier worker of this run had opened, if its directors may still write there.
-   * @throws RunFailed for a run that continues another one, because that wrote to them
+   * Opens the repositories again that an earlier worker of this run, or the run that it continues, had opened.
+   * @throws RunFailed if the agent knows the content of one that may not be opened any more, or in which its directors may not write
    */
   reopen(): Promise<void>;
   /**
@@ -237,19 +237,21 @@ function otherRepositories(app: App, given: Assignment, work: Work, own: ToolHos
     const named = await Promise.all(
       prefixes.map(async (prefix) => (await work.journal.steps(prefix)).map((step) => step.slice(prefix.length))),
     );
-    const ids = [...new Set(named.flat())];
-    const known = ids.length === 0 ? [] : await listProjectRepositories(app.db.manager, work.repository.projectId);
-    const connected = ids.flatMap((id) => known.filter((each) => each.id === id));
-    const opened = connected.map(({ id }) => id);
+    const ids = named.flat();
+    // Others are those whose content the agent knows from texts, such as the handoff of an earlier run.
+    const opened = new Set([...ids, ...(await listOpened(app.db.manager, work.run.id, work.repository.id))]);
+    const known = opened.size === 0 ? [] : await listProjectRepositories(app.db.manager, work.repository.projectId);
     // Whatever the agent does from now on may have what it read there.
     const failed = (why: string) => new RunFailed('repository', `the run has opened another repository. ${why}`);
-    const why = await whyNotBeside(app, work.repository.id, opened);
+    const why = await whyNotBeside(app, work.repository.id, [...opened]);
     if (why !== undefined) throw failed(why);
-    for (const repository of connected) {
+    for (const id of opened) {
+      const repository = known.find((each) => each.id === id);
+      if (repository === undefined) throw failed('It is no longer connected to the project.');
       const directors = await directorsOf(app.db.manager, work.run.id);
       const lack = await work.retrying(() => lackOfRight(app, directors, repository, 'write'));
       if (lack !== undefined) throw failed(lack);
-      await open(repository, work.retrying);
+      if (ids.includes(id)) await open(repository, work.retrying);
     }
   };
   return { hosts, openNamed, reopen, openAll: openingAll(app, work, open) };
