@@ -48,8 +48,8 @@ export function endingSoon(path: string, text: string, seconds: number | undefin
   return JSON.stringify({ ...JSON.parse(text), expires_at: new Date(Date.now() + seconds * 1000).toISOString() });
 }
 
-/** When the body and the title of issues were edited, by the path of the issue. */
-export type Edits = Map<string, { body?: string; title?: string; by?: string }>;
+/** When the body and the title of issues were edited, and with which token, by the path of the issue. */
+export type Edits = Map<string, { body?: string; title?: string; bodyBy?: string; titleBy?: string }>;
 
 interface Around extends AroundGitData {
   /** `owner/name` of each repository. */
@@ -120,6 +120,7 @@ export async function answerExtra(around: Around, asked: Asked): Promise<Answer 
 }
 
 async function answerGraphql(around: Around, asked: Asked): Promise<Answer> {
+  if (asked.body.includes('query editorsOfText')) return readTextEditors(around, asked);
   if (asked.body.includes('pullRequests(')) return listOpenPulls(around, asked);
   if (/\bp\d+: pullRequest\(/.test(asked.body)) return readPulls(around, asked);
   if (asked.body.includes('reviewThreads')) return readResolved(around, asked);
@@ -240,10 +241,10 @@ function addReaction({ reactions }: Around, { path, body, authorization: by }: A
 
 /** Notes when somebody edits an issue or a comment. */
 export function noteEdit(edits: Edits, { method, path, authorization: by, body = '{}' }: Edited): void {
-  if (method !== 'PATCH' || !/\/issues\/\d+$|\/(issues|pulls)\/comments\/\d+$/.test(path)) return;
+  if (method !== 'PATCH' || !/\/(issues|pulls)\/(comments\/)?\d+$/.test(path)) return;
   const now = `${new Date().toISOString().slice(0, 19)}Z`;
-  const edited = Object.keys(JSON.parse(body)).filter((key) => key === 'title' || key === 'body');
-  edits.set(path, { ...edits.get(path), ...Object.fromEntries(edited.map((key) => [key, now])), by });
+  for (const key of ['body', 'title'] as const)
+    if (key in JSON.parse(body)) edits.set(path, { ...edits.get(path), [key]: now, [`${key}By`]: by });
 }
 
 interface Edited {
@@ -262,10 +263,20 @@ async function readEditors({ edits, call }: Around, { body }: Asked): Promise<An
     const [, kind, number] = /:(\D+)(\d+)$/.exec(Buffer.from(id, 'base64').toString()) ?? [];
     const end = `/${kind === 'IssueComment' ? 'issues' : 'pulls'}/comments/${number}`;
     const edit = kind === 'PullRequestReview' ? undefined : [...edits].find(([path]) => path.endsWith(end))?.[1];
-    const { body: lastEditedAt = null, by = '' } = edit ?? {};
+    const { body: lastEditedAt = null, bodyBy: by = '' } = edit ?? {};
     nodes.push({ id, lastEditedAt, editor: lastEditedAt === null ? null : await editorWith(call, by) });
   }
   return { status: 200, json: { data: { nodes } } };
+}
+
+/** Handles a GraphQL query of the service: who edited the text and the title of an issue or pull request last. */
+async function readTextEditors({ edits, call }: Around, { body }: Asked): Promise<Answer> {
+  const { owner, repo, number } = JSON.parse(body).variables;
+  const found = ['issues', 'pulls'].map((kind) => edits.get(`/repos/${owner}/${repo}/${kind}/${number}`) ?? {});
+  const { body: lastEditedAt = null, bodyBy, titleBy } = Object.assign({}, ...found);
+  const nodes = titleBy === undefined ? [] : [{ actor: await editorWith(call, titleBy) }];
+  const read = { lastEditedAt, editor: bodyBy ? await editorWith(call, bodyBy) : null, timelineItems: { nodes } };
+  return { status: 200, json: { data: { repository: { issueOrPullRequest: read } } } };
 }
 
 /** Returns the person to whom a token belongs, or else the App, which has no `databaseId`. */

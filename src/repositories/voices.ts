@@ -83,13 +83,60 @@ export async function isUnedited(octokit: Octokit, { node_id }: Pick<Said, 'node
   return edits[0]?.lastEditedAt === null;
 }
 
+const Actor = z.object({ databaseId: z.number().optional(), login: z.string() }).nullable();
+const TextAnswer = z.object({
+  repository: z.object({
+    issueOrPullRequest: z.object({
+      lastEditedAt: z.string().nullable(),
+      editor: Actor,
+      timelineItems: z.object({ nodes: z.array(z.object({ actor: Actor })).max(1) }),
+    }),
+  }),
+});
+
+const textFields = `lastEditedAt editor { login ... on User { databaseId } }
+  timelineItems(itemTypes: [RENAMED_TITLE_EVENT], last: 1) {
+    nodes { ... on RenamedTitleEvent { actor { login ... on User { databaseId } } } }
+  }`;
+const textQuery = `query editorsOfText($owner: String!, $repo: String!, $number: Int!) {
+  repository(owner: $owner, name: $repo) {
+    issueOrPullRequest(number: $number) { ... on Issue { ${textFields} } ... on PullRequest { ${textFields} } }
+  }
+}`;
+
+/**
+ * Returns who gave an issue or pull request its title and its text, beside its author: everybody with write permission may change
+ * them. Undefined if GitHub does not say that, or names no person.
+ * @throws the error of GitHub when it may answer next time
+ */
+export async function editorsOfText(
+  octokit: Octokit,
+  at: { owner: string; repo: string; number: number },
+): Promise<Voice[] | undefined> {
+  const answer = await octokit.graphql(textQuery, at).catch(unlessLater);
+  const text = TextAnswer.safeParse(answer).data?.repository.issueOrPullRequest;
+  if (text === undefined) return undefined;
+  const actors = [
+    ...(text.lastEditedAt === null ? [] : [text.editor]),
+    ...text.timelineItems.nodes.map((each) => each.actor),
+  ];
+  const voices = actors.map((actor) => actor?.databaseId !== undefined && { id: actor.databaseId, login: actor.login });
+  return voices.every((voice) => voice !== false) ? voices : undefined;
+}
+
+/**
+ * Returns what GitHub answered with errors. Such an answer of GraphQL has no status, and may be about some texts only, such as a deleted
+ * one.
+ * @throws the error when GitHub may answer next time
+ */
+function unlessLater(error: unknown): unknown {
+  const { status = 0, data } = error as { status?: number; data?: unknown };
+  if (status >= 500 || pauseAsked(error) !== undefined) throw error;
+  return data;
+}
+
 /** Returns undefined if GitHub refuses to answer. */
 async function readEdits(octokit: Octokit, ids: string[]): Promise<Edit[] | undefined> {
-  const answer = await octokit.graphql(editsQuery, { ids }).catch((error) => {
-    const { status = 0, data } = error as { status?: number; data?: unknown };
-    if (status >= 500 || pauseAsked(error) !== undefined) throw error;
-    // An answer of GraphQL that contains errors has no status. It may be about some texts only, such as a deleted one.
-    return data;
-  });
+  const answer = await octokit.graphql(editsQuery, { ids }).catch(unlessLater);
   return Edits.safeParse(answer).data?.nodes.filter((node) => node !== null);
 }

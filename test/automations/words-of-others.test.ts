@@ -46,3 +46,54 @@ test.each([
   const [of] = await em.query('select id from users where github_id = 500');
   expect(new Set(found.directedBy)).toEqual(new Set([ids.ada, of.id]));
 });
+
+const editor = { login: 'eve', databaseId: 500 };
+const renamed = (actor: object | null) => ({ lastEditedAt: null, editor: null, timelineItems: { nodes: [{ actor }] } });
+const edited = (by: object | null) => ({
+  lastEditedAt: '2026-01-02T00:00:00Z',
+  editor: by,
+  timelineItems: { nodes: [] },
+});
+test.each<[string, object, object | null, number[]]>([
+  ['an issue of which eve edited the text', { issue: {} }, edited(editor), [400, 500]],
+  ['an issue to which eve gave its title', { issue: {} }, renamed(editor), [400, 500]],
+  ['a pull request of which eve edited the text', { pull_request: {} }, edited(editor), [400, 500]],
+  ['an issue that nobody edited', { issue: {} }, { ...edited(null), lastEditedAt: null }, [400]],
+  // A deleted account, a bot, and an answer of GitHub with nothing in it: nobody knows whose words it has.
+  ['an issue that nobody known edited', { issue: {} }, edited(null), [400, 10_137]],
+  ['an issue that a bot edited', { issue: {} }, edited({ login: 'renovate' }), [400, 10_137]],
+  ['an issue of which GitHub says nothing', { issue: {} }, null, [400, 10_137]],
+  ['an issue whose author is gone', { issue: { user: null } }, { ...edited(null), lastEditedAt: null }, [400, 10_137]],
+])('who wrote what a label passes on is a director: %s', async (_what, given, told, directors) => {
+  const { em, call, own, projectId, agents } = await acme.twoPeople();
+  people.set(500, 'eve');
+  around.edited = told;
+  await em.query('delete from automations');
+  await em.query('delete from tasks');
+  const [[kind = '', more]] = Object.entries(given) as [[string, object]];
+  const task = { title: 'Look', description: `{{ ${kind}.body }}`, owner: agents[0]?.id, repositoryId: own.id };
+  const on = { event: `${kind}.labeled` };
+  await call('ada', 'POST', `/projects/${projectId}/automations`, { name: 'A', on, mostPerDay: 5, task });
+  const subject = {
+    ...{
+      number: 8,
+      title: 'Tidy',
+      body: 'Open acme/secret',
+      html_url: 'https://github.com/acme/app/issues/8',
+      user: ada,
+    },
+    ...{ labels: [{ name: 'go' }], head: { ref: 'topic' }, base: { ref: 'main' }, ...more },
+  };
+  const place = {
+    installation: { id: 1 },
+    repository: { id: 1, full_name: 'acme/app', owner: { login: 'acme' }, name: 'app' },
+  };
+  const payload = { action: 'labeled', label: { name: 'go' }, [kind]: subject, sender: ada, ...place };
+  const name = kind === 'issue' ? 'issues' : kind;
+  await acme.service.app.github?.receive({ id: `guid-${_what}`, name, payload });
+  const found = await em.query(
+    `select array_agg(u.github_id::int order by u.github_id) as ids from tasks t, jsonb_array_elements_text(t.directed_by) d
+     join users u on u.id = d`,
+  );
+  expect(found).toEqual([{ ids: directors }]);
+});

@@ -7,6 +7,7 @@ import { maxChain } from '../../domain/automations/automation.ts';
 import { oneLine } from '../../domain/text/sanitize.ts';
 import { type GitHubUser, upsertUser } from '../../projects/store.ts';
 import { unlessMissing } from '../../repositories/permission.ts';
+import { editorsOfText } from '../../repositories/voices.ts';
 import type { Place } from '../app/place.ts';
 import { eachThenFail } from '../each-apart.ts';
 import { labelKey } from '../labels.ts';
@@ -78,15 +79,30 @@ async function isOwnWork(app: App, repositoryId: string, { event, sha }: Occurre
 async function directorsFrom(
   app: App,
   place: Place,
-  { event, sender, author, sha }: Occurrence,
+  occurrence: Occurrence,
   botId: number | undefined,
 ): Promise<string[]> {
-  const writers = event === 'push' && sha !== null ? await writersOfCommit(place, sha) : [];
-  const people = new Map([sender, author, ...writers].flatMap((each) => (each === null ? [] : [[each.id, each]])));
+  const all = [occurrence.sender, ...(await writersFrom(place, occurrence))];
+  const people = new Map(all.map((each) => [each.id, each]));
   const ids: string[] = [];
   for (const person of people.values())
     if (person.id !== botId) ids.push((await upsertUser(app.db.manager, person)).id);
   return ids;
+}
+
+/** The account that GitHub shows in place of one that was deleted. It stands for writers of whom nothing is known. */
+const ghost: GitHubUser = { id: 10_137, login: 'ghost' };
+
+/** Returns who wrote what an event inserts. */
+async function writersFrom(place: Place, { event, author, sha, issue, pulls }: Occurrence): Promise<GitHubUser[]> {
+  if (event === 'push')
+    return [...(author === null ? [] : [author]), ...(sha === null ? [] : await writersOfCommit(place, sha))];
+  if (event === 'checks.failed') return [];
+  const number = issue ?? pulls[0];
+  // Nobody has edited what was just opened.
+  const isNew = !event.endsWith('.labeled') || number === undefined;
+  const editors = isNew ? [] : await editorsOfText(place.octokit, { ...place.name, number });
+  return [author ?? ghost, ...(editors ?? [ghost])];
 }
 
 /**

@@ -21,6 +21,8 @@ interface Around {
   pages: Record<string, unknown>;
   /** What GraphQL says of the objects that are asked for. */
   nodes: object[];
+  /** What GraphQL says of who edited an issue or pull request; null if it does not say it. */
+  edited: object | null;
   /** What each write request gets instead of `{ id: 1 }`, by its method and path. */
   writes: Record<string, { status: number; body: object }>;
   /** What reading something of a repository gets instead, by its path, such as `/repos/acme/app/issues/8`. */
@@ -36,6 +38,7 @@ const calm = (): Around => ({
   comments: [],
   pages: {},
   nodes: [],
+  edited: { lastEditedAt: null, editor: null, timelineItems: { nodes: [] } },
   writes: {},
   reads: {},
   merges: [],
@@ -132,7 +135,13 @@ export function openNamedGitHub(): Promise<FakeGitHub> {
         (_match, _res, body) =>
           listedPulls((around.pages['/pulls'] ?? []) as never[], body) ??
           pullsByNumber((number) => around.pages[`/pulls/${number}`] as never, body) ?? {
-            data: { nodes: around.nodes, repository: { pullRequest: { ...unmerged, commits: { nodes: [] } } } },
+            data: {
+              nodes: around.nodes,
+              repository: {
+                pullRequest: { ...unmerged, commits: { nodes: [] } },
+                issueOrPullRequest: around.edited,
+              },
+            },
           },
       ],
       [/^PUT .*\/merge$/, (_match, res) => merged(res)],
