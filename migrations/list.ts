@@ -96,6 +96,7 @@ import { Priorities1772238300000 } from './0119-priorities.ts';
 import { WhatProofsAreAbout1772238310000 } from './0120-what-proofs-are-about.ts';
 import { ProofsOfStrangers1772238222000 } from './0122-proofs-of-strangers.ts';
 import { RulesOfProofs1772238320000 } from './0123-rules-of-proofs.ts';
+import { WordsOfSprints1772238330000 } from './0124-words-of-sprints.ts';
 
 /** All migrations, oldest first; an explicit list, because a glob does not work under every runner. */
 export const migrations = [
@@ -197,4 +198,5 @@ export const migrations = [
   Priorities1772238300000,
   WhatProofsAreAbout1772238310000,
   RulesOfProofs1772238320000,
+  WordsOfSprints1772238330000,
 ];

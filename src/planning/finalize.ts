@@ -148,7 +148,7 @@ async function makeSprint(
   const problem = lengthProblem(startDate, endDate);
   if (problem !== undefined) throw badField('endDate', `endDate ${problem}`);
   const id = newId('sprint');
-  await insertSprint(em, { id, projectId, name, goal, startDate, endDate });
+  await insertSprint(em, { id, projectId, name, goal, startDate, endDate }, directedBy ?? [userId]);
   const made = await createTasksIn(
     app,
     em,

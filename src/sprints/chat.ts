@@ -16,7 +16,7 @@ import { listFollowed } from '../runs/store.ts';
 import { burndownOf, metricsOf } from './figures-store.ts';
 import { forecastOf } from './forecast.ts';
 import { onSprint } from './routes.ts';
-import type { SprintView } from './store.ts';
+import { findWriters, type SprintView } from './store.ts';
 
 /** A task as it is described in the chat of its sprint. */
 export interface ChatTask {
@@ -163,7 +163,7 @@ async function chatAboutSprint(app: App, sprint: SprintView, asking: Asking): Pr
     projectId: sprint.projectId,
     agent: (await findBuiltInAgent(em, sprint.projectId, 'architect')) ?? undefined,
     context: text,
-    directedBy: await listFollowed(em, taskIds),
+    directedBy: [...new Set([...(await findWriters(em, sprint.id)), ...(await listFollowed(em, taskIds))])],
     reads: { repository: await findPrimary(em, sprint.projectId), branch: null },
     ...asking,
   });

@@ -48,10 +48,11 @@ export function sprintAfter(status: SprintStatus, event: SprintEvent, facts: Par
 export async function createSprint(
   app: App,
   projectId: string,
+  userId: string,
   input: z.output<typeof CreateSprint>,
 ): Promise<SprintView> {
   const id = newId('sprint');
-  await insertSprint(app.db.manager, { id, projectId, ...input });
+  await insertSprint(app.db.manager, { id, projectId, ...input }, [userId]);
   app.audit.note({ name: [null, input.name] });
   return getSprint(app.db.manager, id);
 }
@@ -60,14 +61,19 @@ export async function createSprint(
  * Changes the given fields of a sprint.
  * @throws Refused for a sprint that has ended; AppError 400 for a last day before the first
  */
-export async function updateSprint(app: App, id: string, input: z.output<typeof UpdateSprint>): Promise<SprintView> {
+export async function updateSprint(
+  app: App,
+  id: string,
+  userId: string,
+  input: z.output<typeof UpdateSprint>,
+): Promise<SprintView> {
   return app.db.transaction(async (em) => {
     const sprint = await lockSprint(em, id);
     const problem = lengthProblem(sprint.startDay, input.endDate ?? sprint.endDay);
     if (problem !== undefined) throw badField('endDate', `endDate ${problem}`);
     if (Object.values(input).some((value) => value !== undefined)) {
       sprintAfter(sprint.status, 'change');
-      await updateSprintRow(em, id, input);
+      await updateSprintRow(em, id, input, userId);
       await showSprint(app, em, sprint);
     }
     const updated = await getSprint(em, id);

@@ -53,7 +53,7 @@ export const sprintRoutes: Route[] = [
     audit: { action: 'sprint.create', made: ({ id, projectId }) => ({ id, projectId }) },
     body: CreateSprint,
     reply: [201, Sprint],
-    handle: (app, { projectId, body }) => createSprint(app, projectId, body),
+    handle: (app, { projectId, user, body }) => createSprint(app, projectId, user.id, body),
   }),
   route({
     operationId: 'listSprints',
@@ -125,7 +125,7 @@ export const sprintRoutes: Route[] = [
     body: UpdateSprint,
     reply: [200, Sprint],
     errors: ended,
-    handle: (app, { sprint, body }) => updateSprint(app, sprint.id, body),
+    handle: (app, { sprint, user, body }) => updateSprint(app, sprint.id, user.id, body),
   }),
   route({
     operationId: 'startSprint',

@@ -101,22 +101,44 @@ export async function findActiveSprint(em: EntityManager, projectId: string): Pr
 
 export async function insertSprint(
   em: EntityManager,
-  sprint: { id: string; projectId: string; name: string; goal: string; startDate: string; endDate: string },
+  {
+    id,
+    projectId,
+    name,
+    goal,
+    startDate,
+    endDate,
+  }: Record<'id' | 'projectId' | 'name' | 'goal' | 'startDate' | 'endDate', string>,
+  directedBy: string[],
 ): Promise<void> {
   await em.query(
-    `insert into sprints (id, project_id, name, goal, status, start_date, end_date) values ($1, $2, $3, $4, 'planning', $5, $6)`,
-    [sprint.id, sprint.projectId, sprint.name, sprint.goal, sprint.startDate, sprint.endDate],
+    `insert into sprints (id, project_id, name, goal, status, start_date, end_date, directed_by)
+     values ($1, $2, $3, $4, 'planning', $5, $6, $7)`,
+    [id, projectId, name, goal, startDate, endDate, JSON.stringify(directedBy)],
   );
+}
+
+/** Returns the people whose words the name and the goal of a sprint are. */
+export async function findWriters(em: EntityManager, sprintId: string): Promise<string[]> {
+  const rows: { directedBy: string[] }[] = await em.query(
+    'select directed_by as "directedBy" from sprints where id = $1',
+    [sprintId],
+  );
+  return rows[0]?.directedBy ?? [];
 }
 
 export async function updateSprintRow(
   em: EntityManager,
   id: string,
-  change: { name?: string | undefined; goal?: string | undefined; endDate?: string | undefined },
+  { name = null, goal = null, endDate = null }: Partial<Record<'name' | 'goal' | 'endDate', string | null | undefined>>,
+  userId: string,
 ): Promise<void> {
+  // Both texts are rarely new at once, so earlier writers stay.
   await em.query(
-    `update sprints set name = coalesce($2, name), goal = coalesce($3, goal), end_date = coalesce($4, end_date) where id = $1`,
-    [id, change.name ?? null, change.goal ?? null, change.endDate ?? null],
+    `update sprints set name = coalesce($2, name), goal = coalesce($3, goal), end_date = coalesce($4, end_date),
+       directed_by = case when coalesce($2, $3) is null or directed_by ? $5 then directed_by else directed_by || to_jsonb($5::text) end
+     where id = $1`,
+    [id, name, goal, endDate, userId],
   );
 }
 

@@ -10,6 +10,8 @@ interface SprintRow {
   startDate: string;
   endDate: string;
   startedBy: string | null;
+  /** The people whose words its name and goal are. */
+  directedBy: string[];
   createdAt: Date;
   startedAt: Date | null;
   endedAt: Date | null;
@@ -23,6 +25,7 @@ export const Sprints = table<SprintRow>('sprints', {
   startDate: { type: 'date' },
   endDate: { type: 'date' },
   startedBy: maybeText(),
+  directedBy: json({ default: [] }),
   createdAt: madeNow(),
   startedAt: maybeTime(),
   endedAt: maybeTime(),
