@@ -2,6 +2,7 @@ import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import express, { type Router } from 'express';
 import { filesInMemory } from '../pages.ts';
+import { iconLink } from './plain-page.ts';
 
 const files = dirname(fileURLToPath(import.meta.resolve('swagger-ui-dist/package.json')));
 
@@ -29,6 +30,7 @@ const page = () => `<!doctype html>
   <head>
     <meta charset="utf-8" />
     <meta name="viewport" content="width=device-width" />
+    ${iconLink}
     <title>Deckhand API</title>
     <link rel="stylesheet" href="swagger-ui.css" />
   </head>

@@ -9,7 +9,7 @@ export function page(title: string, body: string): string {
     <meta charset="utf-8" />
     <meta name="viewport" content="width=device-width, initial-scale=1" />
     <meta name="color-scheme" content="light dark" />
-    <link rel="icon" href="data:image/svg+xml,${encodeURIComponent(icon)}" />
+    ${iconLink}
     <title>${escaped(title)} · Deckhand</title>
     <style>${style}</style>
   </head>
@@ -44,6 +44,9 @@ export function pagePolicy(formOrigins: string[]): string {
 /** The same drawing as src/web/public/icon.svg. */
 const icon =
   '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32" width="64" height="64" aria-hidden="true"><rect width="32" height="32" rx="7" fill="#0969da"/><path d="M9 8h7a8 8 0 0 1 0 16H9zm4 4v8h3a4 4 0 0 0 0-8z" fill="#fff"/></svg>';
+
+/** Without it, browsers ask for /favicon.ico, which there is not. */
+export const iconLink = `<link rel="icon" href="data:image/svg+xml,${encodeURIComponent(icon)}" />`;
 
 const style = `
   :root {

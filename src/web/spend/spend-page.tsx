@@ -80,16 +80,16 @@ function SpendView({ projectId, spend }: { projectId: string; spend: Spend }) {
         <EmptyState title="No spend in this period">The cost of work in this project appears here.</EmptyState>
       ) : (
         <>
-          <Section title="By day and agent">
-            <Suspense fallback={<Loading rows={6} />}>
-              <SpendChart projectId={projectId} spend={spend} />
-            </Suspense>
-          </Section>
           <Section title={`By ${name.toLowerCase()}`}>
             <div className="stack">
               <GroupingSelect />
               <SpendByGroup projectId={projectId} name={name} spend={spend} />
             </div>
+          </Section>
+          <Section title="By day and agent">
+            <Suspense fallback={<Loading rows={6} />}>
+              <SpendChart projectId={projectId} spend={spend} />
+            </Suspense>
           </Section>
         </>
       )}

@@ -124,7 +124,8 @@ function CurrentRun({ task }: { task: Task }) {
                 `Waiting to start${session?.status === 'queued' ? ` · ${queueText(session.queuePosition)}` : ''}`
               ) : (
                 <>
-                  {plural(run.steps, 'step')} · {costOf(run)} · <StartedAgo at={run.startedAt ?? run.createdAt} />
+                  {plural(run.steps, 'step')} · {costOf(run)} ·{' '}
+                  {run.startedAt === null ? 'not started yet' : <StartedAgo at={run.startedAt} />}
                 </>
               )}
               {' · '}
