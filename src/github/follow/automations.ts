@@ -95,26 +95,42 @@ const ghost: GitHubUser = { id: 10_137, login: 'ghost' };
 
 /** Returns who wrote what an event inserts. */
 async function writersFrom(place: Place, { event, author, sha, issue, pulls }: Occurrence): Promise<GitHubUser[]> {
-  if (event === 'push')
-    return [...(author === null ? [] : [author]), ...(sha === null ? [] : await writersOfCommit(place, sha))];
+  const known = author ?? ghost;
+  if (event === 'push') return [known, ...(sha === null ? [] : await writersOfCommit(place, sha))];
   if (event === 'checks.failed') return [];
+  // Everybody with write permission may edit the draft of a release, and GitHub does not say who did.
+  if (event === 'release.published') return [known, ghost];
   const number = issue ?? pulls[0];
   // Nobody has edited what was just opened.
-  const isNew = !event.endsWith('.labeled') || number === undefined;
-  const editors = isNew ? [] : await editorsOfText(place.octokit, { ...place.name, number });
-  return [author ?? ghost, ...(editors ?? [ghost])];
+  const isNew = event.endsWith('.opened') || number === undefined;
+  return [known, ...(isNew ? [] : await editorsAt(place, number))];
 }
 
+/** Returns who edited the text or the title of an issue or pull request last. */
+async function editorsAt({ octokit, name }: Place, number: number): Promise<GitHubUser[]> {
+  return (await editorsOfText(octokit, { ...name, number })) ?? [ghost];
+}
+
+/** The most pull requests of a commit whose editors are asked for. A commit rarely belongs to two. */
+const maxPulls = 5;
+
 /**
- * Returns whose words the message of a commit may have: its author's as far as GitHub knows them, and those of the authors of
- * its pull requests, from which GitHub takes the messages of merges and squashes.
+ * Returns whose words the message of a commit may have: its author's as far as GitHub knows them, and those of the authors and editors
+ * of its pull requests, from which GitHub takes the messages of merges and squashes.
  */
-async function writersOfCommit({ octokit, name }: Place, sha: string): Promise<GitHubUser[]> {
+async function writersOfCommit(place: Place, sha: string): Promise<GitHubUser[]> {
+  const { octokit, name } = place;
   const at = { ...name, commit_sha: sha };
   const commit = await unlessMissing(octokit.request('GET /repos/{owner}/{repo}/commits/{ref}', { ...name, ref: sha }));
-  const pulls = await unlessMissing(octokit.request('GET /repos/{owner}/{repo}/commits/{commit_sha}/pulls', at));
-  const accounts = [commit?.author, commit?.committer, ...(pulls ?? []).map(({ user }) => user)];
-  return accounts.flatMap((each) => (each && 'id' in each && each.login !== webFlow ? [each as GitHubUser] : []));
+  const pulls =
+    (await unlessMissing(octokit.request('GET /repos/{owner}/{repo}/commits/{commit_sha}/pulls', at))) ?? [];
+  const editors: GitHubUser[] = pulls.length > maxPulls ? [ghost] : [];
+  for (const { number } of pulls.slice(0, maxPulls)) editors.push(...(await editorsAt(place, number)));
+  const accounts = [commit?.author, commit?.committer, ...pulls.map(({ user }) => user ?? ghost)];
+  const known = accounts.flatMap((each) =>
+    each && 'id' in each && each.login !== webFlow ? [each as GitHubUser] : [],
+  );
+  return [...known, ...editors];
 }
 
 /** The account with which GitHub commits what people do in its pages. */
