@@ -147,7 +147,7 @@ const noOpenSubtask: Check<TaskFacts> = {
   refusal: (f) => (f.openSubtasks > 0 ? `Not all subtasks are done; ${f.openSubtasks} still open.` : undefined),
 };
 
-export const tooManySubtasks = `This task has ${maxSubtasks} subtasks, which is the most. Add a task that it depends on instead.`;
+export const tooManySubtasks = `A task has at most ${maxSubtasks} subtasks. Add a task that this one depends on instead.`;
 
 function latestRunNow(latestRun: RunStatus | null): string {
   switch (latestRun) {

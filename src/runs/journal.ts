@@ -137,6 +137,21 @@ export async function listEvents(
   return rows;
 }
 
+/**
+ * Returns the newest events of a run that GitHub may show, oldest first. Commands choose what they write and which hosts they ask for,
+ * and set-up has secrets, so both are shown on the dashboard only.
+ */
+export async function listShownEvents(em: EntityManager, runId: string, limit: number) {
+  const rows: { at: Date; type: string; text: string; data: Record<string, unknown> }[] = await em.query(
+    `select at, type, text, data from (
+       select * from run_events where run_id = $1 and type <> 'network' and not data ? 'isOutput'
+       order by run_events.id desc limit $2) newest
+     order by newest.id`,
+    [runId, limit],
+  );
+  return rows;
+}
+
 /** At most this many results of checks are returned, of all repositories of a run. */
 const maxChecks = 100;
 

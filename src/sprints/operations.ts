@@ -25,7 +25,7 @@ import {
   findSprint,
   getSprint,
   insertSprint,
-  listTaskIds,
+  listTasksWithIssue,
   lockSprint,
   lockUnfinished,
   moveToSprint,
@@ -74,7 +74,7 @@ export async function updateSprint(
     if (Object.values(input).some((value) => value !== undefined)) {
       sprintAfter(sprint.status, 'change');
       await updateSprintRow(em, id, input, userId);
-      await showSprint(app, em, sprint);
+      await showMilestones(app, em, sprint);
     }
     const updated = await getSprint(em, id);
     app.audit.note(changesBetween(sprint, updated, ['name', 'goal', 'startDay', 'endDay']));
@@ -218,13 +218,18 @@ export async function removeTask(app: App, id: string, taskId: string): Promise<
   });
 }
 
-/** Queues the jobs that update a sprint and its tasks on GitHub. */
+/** Queues the jobs that update a sprint on GitHub, and the milestones of the issues of its tasks. */
 export async function showSprint(
   app: App,
   em: EntityManager,
-  { id, projectId }: { id: string; projectId: string },
+  sprint: { id: string; projectId: string },
 ): Promise<void> {
   if (app.github === undefined) return;
-  for (const taskId of await listTaskIds(em, id)) await queueMirror(app, em, taskId);
-  await app.queue.send(em, 'milestones', { projectId }, { key: projectId });
+  for (const taskId of await listTasksWithIssue(em, sprint.id)) await queueMirror(app, em, taskId);
+  await showMilestones(app, em, sprint);
+}
+
+/** Queues the job that updates the milestones of a project's sprints. */
+async function showMilestones(app: App, em: EntityManager, { projectId }: { projectId: string }): Promise<void> {
+  if (app.github !== undefined) await app.queue.send(em, 'milestones', { projectId }, { key: projectId });
 }

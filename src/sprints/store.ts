@@ -64,8 +64,11 @@ export async function deleteSprintRow(em: EntityManager, id: string): Promise<vo
   await em.query('delete from sprints where id = $1', [id]);
 }
 
-export async function listTaskIds(em: EntityManager, sprintId: string): Promise<string[]> {
-  const rows: { id: string }[] = await em.query('select id from tasks where sprint_id = $1', [sprintId]);
+export async function listTasksWithIssue(em: EntityManager, sprintId: string): Promise<string[]> {
+  const rows: { id: string }[] = await em.query(
+    'select id from tasks where sprint_id = $1 and issue_number is not null',
+    [sprintId],
+  );
   return rows.map((r) => r.id);
 }
 

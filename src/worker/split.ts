@@ -2,15 +2,20 @@ import type { EntityManager } from 'typeorm';
 import type { App } from '../app.ts';
 import type { NewSubtask } from '../conversation/tools/tool.ts';
 import type { RunRow } from '../db/tables/run.ts';
+import { RunFailed } from '../domain/run.ts';
+import { maxSubtasks, tooManySubtasks } from '../domain/task.ts';
 import { directorsOf } from '../runs/directors.ts';
 import { queueRun } from '../runs/operations.ts';
 import { findLiveRun } from '../runs/store.ts';
 import { moveTask, tryMoveTask } from '../tasks/move.ts';
 import { insertTask } from '../tasks/operations.ts';
-import { findTask, getTask, lockTask, setTaskFields, type TaskView } from '../tasks/store.ts';
+import { countSubtasks, findTask, getTask, lockTask, setTaskFields, type TaskView } from '../tasks/store.ts';
 import { listLatestRuns } from '../tasks/work-store.ts';
 
-/** Creates and starts the subtasks that an agent split its task into. The task then waits for them. */
+/**
+ * Creates and starts the subtasks that an agent split its task into. The task then waits for them.
+ * @throws RunFailed when it would have more than a task may have
+ */
 export async function splitTask(
   app: App,
   em: EntityManager,
@@ -18,6 +23,9 @@ export async function splitTask(
   parent: TaskView,
   subtasks: NewSubtask[],
 ): Promise<void> {
+  // People may have added some since the agent was offered to split it.
+  if ((await countSubtasks(em, parent.id)) + subtasks.length > maxSubtasks)
+    throw new RunFailed('gave_up', `${tooManySubtasks} The agent wanted to add ${subtasks.length} more.`);
   const status = await tryMoveTask(app, em, parent.id, 'split', { facts: { splitByAgent: true } });
   // The task's pull request may have been merged or closed during the run. Then there is nothing left to split.
   if (status !== 'waiting_on_subtasks') return;

@@ -58,6 +58,34 @@ test('giving up is a failure with its reason, also with a NUL and an unpaired su
   expect(JSON.stringify(world.model.requests.at(-1))).toContain('hint.txt it is');
 });
 
+test('an agent is not offered to split a task that has nearly as many subtasks as one may have, and fails if it has them by then', async () => {
+  const subtasks = Array.from({ length: 20 }, (_, n) => ({ title: `Part ${n}`, description: '' }));
+  const split = [{ name: 'create_subtasks', arguments: { subtasks } }];
+  const insert = (id: string, count: number) =>
+    world.sql(
+      `insert into tasks (id, project_id, title, description, status, parent_id, created_at)
+       select 'task_' || right($1, 20) || lpad(n::text, 6, '0'), project_id, 'Part', '', 'done', id, now() - interval '1 day'
+       from tasks, generate_series(1, $2::int) n where tasks.id = $1`,
+      [id, count],
+    );
+  const once = { isDone: false };
+  before = async () => {
+    if (!once.isDone) await insert((await world.task()).id, 81);
+    once.isDone = true;
+  };
+  await play([split]);
+  const task = await world.taskIn('ready');
+  expect(task.failure).toEqual({
+    category: 'gave_up',
+    message: expect.stringContaining('A task has at most 100 subtasks.'),
+    retryable: false,
+  });
+  await world.service.api(world.token, 'POST', `/tasks/${task.id}/retry`, {});
+  await until('the second run', async () => (await world.get<object[]>(`/tasks/${task.id}/runs`)).length === 2);
+  await world.taskIn('ready');
+  expect(JSON.stringify(world.model.requests.at(-1)?.tools)).not.toContain('create_subtasks');
+});
+
 test('changes made before three such answers become a draft pull request', async () => {
   await play([[write('made.txt')], 'I am done.']);
   const task = await world.taskIn('in_review');

@@ -158,7 +158,7 @@ test('a task has as many subtasks as an issue on GitHub, and no more', async () 
   expect(await add()).toMatchObject({
     status: 409,
     body: {
-      message: 'This task has 100 subtasks, which is the most. Add a task that it depends on instead.',
+      message: 'A task has at most 100 subtasks. Add a task that this one depends on instead.',
     },
   });
   expect((await call('GET', `/tasks/${parent.id}/subtasks`)).body).toHaveLength(100);

@@ -116,11 +116,14 @@ export const FinishCall = z.strictObject({
 });
 const GiveUp = z.strictObject({ reason: z.string().min(1) });
 
+/** The most subtasks into which an agent splits its task at once. */
+export const maxNewSubtasks = 20;
+
 const CreateSubtasks = z.strictObject({
   subtasks: z
     .array(z.strictObject({ title: z.string().trim().min(1).max(200), description: z.string().max(50_000) }))
     .min(1)
-    .max(20),
+    .max(maxNewSubtasks),
 });
 
 export type FinishArguments = z.output<typeof FinishCall>;

@@ -17,7 +17,7 @@ import { credentialFor } from '../../repositories/credentials.ts';
 import { listDropped } from '../../repositories/merging/store.ts';
 import { refusalsIn } from '../../repositories/rights.ts';
 import { findRepository } from '../../repositories/store.ts';
-import { listEvents } from '../../runs/journal.ts';
+import { listShownEvents } from '../../runs/journal.ts';
 import { findProof } from '../../runs/proof/proof-store.ts';
 import { listRuns } from '../../runs/store.ts';
 import { findPlan } from '../../runs/waiting/store.ts';
@@ -228,7 +228,7 @@ async function pictureOf(
   const agent = task.owner === null ? null : await findAgent(em, task.owner);
   const handoff = (await listHandoffs(em, task.id)).at(-1) ?? null;
   const costs = runs.flatMap((r) => (r.costUsd === null ? [] : [r.costUsd]));
-  const events = run === undefined ? [] : await listEvents(em, run.id);
+  const events = run === undefined ? [] : await listShownEvents(em, run.id, linesShown);
   const told = await refusalsIn(em, shownIn);
   const visible = await visibleIn(em, task, shownIn);
   const { failure, attention } = task;
@@ -246,10 +246,7 @@ async function pictureOf(
     cancelledBecause:
       run?.status === 'cancelled' ? (events.findLast((e) => e.type === 'cancelled')?.text ?? null) : null,
     earlier,
-    lines: events
-      .filter(mayShow)
-      .slice(-linesShown)
-      .map((event) => ({ at: event.at, text: told(visible ? visibleEvent(event) : event.text) })),
+    lines: events.map((event) => ({ at: event.at, text: told(visible ? visibleEvent(event) : event.text) })),
     subtasks: await pictureSubtasks(em, task.id),
     pulls: await picturePulls(em, task.id),
     handoff: handoff?.runId === run?.id ? handoff : null,
@@ -259,14 +256,6 @@ async function pictureOf(
     commandPrefix: app.config.COMMAND_PREFIX,
   };
   return visiblePicture(em, task, { runId: run?.id, shownIn }, picture);
-}
-
-/**
- * Returns whether GitHub may show a line of a run's log. Commands choose what they write and which hosts they ask for, and
- * set-up has secrets, so both are shown on the dashboard only.
- */
-function mayShow({ type, data }: { type: string; data: object }): boolean {
-  return type !== 'network' && !('isOutput' in data);
 }
 
 /**

@@ -19,7 +19,7 @@ export function typeAhead(): void {
     else if (key === 'Backspace') typed = [...typed].slice(0, -1).join('');
     else return;
     event.preventDefault();
-    event.stopPropagation();
+    event.stopImmediatePropagation();
   };
   const onFocusIn = ({ target }: FocusEvent) => {
     if (!(target instanceof HTMLInputElement || target instanceof HTMLTextAreaElement)) return;
