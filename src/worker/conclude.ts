@@ -16,7 +16,7 @@ import { storeFailedTry } from './lab/try-item.ts';
 import { changedWorks, lookUp, proposedWorks, readTrees, type TreeOf } from './leaving/changes.ts';
 import { judgeChanges, rejection } from './leaving/objection.ts';
 import { refreshRemote } from './open-work.ts';
-import { findUnplanned } from './plan.ts';
+import { findUnplanned, lacksPlan } from './plan.ts';
 import { isDraft, isOnBase, recallProof, storeFailedProof, storeProof } from './proof/publish-proof.ts';
 import { firstFailure, isChecked } from './proof/run-checks.ts';
 import { linkPulls, type Pushed, proposeWork, pushWork, pushWorks } from './publish/publish.ts';
@@ -269,6 +269,10 @@ async function pushUnfinished(app: App, work: Work, failure: Failure, isShown: b
   if (refused !== undefined) {
     const isKnown = failure.category === 'push_rejected' || failure.category === 'conflict';
     if (!isKnown) await work.journal.note('push', `nothing was pushed:\n${refused}`);
+    return;
+  }
+  if (work.planning?.mode === 'large' && (await lacksPlan(work, treeOf))) {
+    await leaveToNextRun(work, 'nothing was pushed, because a person approves a plan for so many files first');
     return;
   }
   if (held.length > 0) {

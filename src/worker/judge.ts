@@ -13,6 +13,7 @@ import { decidingSettings } from '../repositories/settings/repository-settings.t
 import { changedWorks, lookUp, ownChangesOf, proposedWorks, readTrees, type TreeOf } from './leaving/changes.ts';
 import { formNotices } from './leaving/form.ts';
 import { type Judged, judgeChanges } from './leaving/objection.ts';
+import { lacksPlan } from './plan.ts';
 import { checkTwice } from './proof/compare-tries.ts';
 import { type Proved, proveChange } from './proof/prove.ts';
 import { checkText, firstFailure } from './proof/run-checks.ts';
@@ -53,8 +54,8 @@ async function planObjection(
   { messages, treeOf }: { messages: Message[]; treeOf: TreeOf },
 ): Promise<string | undefined> {
   if (mode === 'never') return undefined;
+  if (mode === 'large') return (await lacksPlan(work, treeOf)) ? `${isLarge}, for the whole change.` : undefined;
   const count = await countChanges(work, treeOf);
-  if (mode === 'large') return count > maxUnplannedFiles ? `${isLarge}, for the whole change.` : undefined;
   if (count > 0 || ending.subtasks !== undefined)
     return `${needsPlan}. What commands wrote is discarded when the plan is approved.`;
   const isTold = exchangesOf(messages).some(({ remarks }) => remarks.some((text) => text.startsWith(needsPlan)));

@@ -1,7 +1,7 @@
 import type { EntityManager } from 'typeorm';
 import { filesNotPlanned } from '../conversation/planned-files.ts';
 import { part } from '../conversation/prompts.ts';
-import { planModeOf } from '../domain/settings.ts';
+import { maxUnplannedFiles, planModeOf } from '../domain/settings.ts';
 import { listOpened } from '../runs/directors.ts';
 import { findOrigin } from '../runs/taking-up/take-up-store.ts';
 import { findApprovedPlan } from '../runs/waiting/store.ts';
@@ -47,6 +47,16 @@ export async function findUnplanned(work: Work, treeOf: TreeOf): Promise<void> {
     const paths = (await changesOfBranch(each, treeOf)).map((path) => folder + path);
     each.unplanned = await filesNotPlanned(planned, paths);
   }
+}
+
+/**
+ * Returns whether a change is so large that a person approves a plan first, and none has. What earlier runs of the task have pushed to
+ * the branch counts: they may have ended before anybody could ask for a plan.
+ */
+export async function lacksPlan(work: Work, treeOf: TreeOf): Promise<boolean> {
+  let count = 0;
+  for (const each of allWorks(work)) count += (await changesOfBranch(each, treeOf)).length;
+  return count > maxUnplannedFiles;
 }
 
 /** Returns the files that the branch of a run changes, with what earlier runs pushed to it. */
