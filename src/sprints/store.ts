@@ -3,7 +3,7 @@ import { liveRun } from '../db/tables/run.ts';
 import type { SprintStatus } from '../domain/sprint.ts';
 import type { TaskStatus } from '../domain/task.ts';
 import { notFound } from '../errors.ts';
-import { type TaskView, taskColumns } from '../tasks/store.ts';
+import { assertSprintFits, type TaskView, taskColumns } from '../tasks/store.ts';
 
 /** A sprint as the API shows it; days are `YYYY-MM-DD`. */
 export interface SprintView {
@@ -237,6 +237,7 @@ export async function lockUnfinished(em: EntityManager, sprintId: string): Promi
  * Moves tasks with their subtasks into a sprint, or out of their sprints. A person who moves tasks directs them from now
  * on. Subtasks that come along, and tasks whose text that person has not seen, also follow the words of the people whose
  * words they followed before.
+ * @throws Refused when the sprint would have more tasks than one may have
  */
 export async function moveToSprint(
   em: EntityManager,
@@ -252,6 +253,7 @@ export async function moveToSprint(
      where (id = any($1) or parent_id = any($1)) and sprint_id is distinct from $2`,
     [taskIds, sprintId, by?.userId ?? null, by?.isTextSeen ?? false],
   );
+  if (sprintId !== null) await assertSprintFits(em, sprintId);
 }
 
 /** Returns the given tasks of a project by id, with the facts that decide whether they can be added to a sprint. */

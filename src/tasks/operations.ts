@@ -14,6 +14,7 @@ import { findPrimary, findRepository } from '../repositories/store.ts';
 import { advanceSprints, queueMirror } from './move.ts';
 import type { CreateTask, CreateTasks } from './schemas.ts';
 import {
+  assertSprintFits,
   getTask,
   getTasks,
   insertDependencies,
@@ -130,7 +131,10 @@ export async function insertTask(
   });
   await insertDependencies(em, id, [...new Set(task.dependsOn)]);
   await queueMirror(app, em, id);
-  if (task.sprintId !== undefined) await advanceSprints(app, em, projectId);
+  if (task.sprintId !== undefined) {
+    await assertSprintFits(em, task.sprintId);
+    await advanceSprints(app, em, projectId);
+  }
   return id;
 }
 

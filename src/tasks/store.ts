@@ -2,6 +2,7 @@ import type { EntityManager } from 'typeorm';
 import { lockUntilCommit } from '../db/locks.ts';
 import { liveRun } from '../db/tables/run.ts';
 import { type TaskRow, Tasks } from '../db/tables/task.ts';
+import { Refused } from '../domain/machine.ts';
 import type { SprintStatus } from '../domain/sprint.ts';
 import { maxSubtasks, type TaskFacts, type TaskStatus, taskStatuses } from '../domain/task.ts';
 import type { Attention } from '../domain/waiting.ts';
@@ -305,6 +306,19 @@ export async function lockSprintForTask(em: EntityManager, projectId: string, sp
     [sprintId, projectId],
   );
   return rows[0]?.status;
+}
+
+/** The most tasks of a sprint, subtasks included: a start, an end and a report are about all of them at once. */
+const maxSprintTasks = 2000;
+
+/** @throws Refused when a sprint has more tasks than one may have, once tasks were added to it */
+export async function assertSprintFits(em: EntityManager, sprintId: string): Promise<void> {
+  const [{ count }]: [{ count: number }] = await em.query(
+    'select count(*)::int as count from tasks where sprint_id = $1',
+    [sprintId],
+  );
+  if (count > maxSprintTasks)
+    throw new Refused(`A sprint has at most ${maxSprintTasks} tasks, and this one would have ${count}.`);
 }
 
 export async function insertDependencies(em: EntityManager, taskId: string, dependsOn: string[]): Promise<void> {

@@ -160,6 +160,31 @@ test('if a task is deleted while it is added, the request is refused and the oth
   expect((await call('GET', `/sprints/${sprint.id}`)).body.taskCount).toBe(0);
 });
 
+test('a sprint has at most 2,000 tasks, however they come', async () => {
+  const [full, ended] = [await makeSprint(), await makeSprint()];
+  const ids = [(await makeTask()).id, (await makeTask()).id];
+  await sql(
+    `insert into tasks (id, project_id, title, description, status, sprint_id)
+     select 'task_' || right($2, 18) || lpad(n::text, 8, '0'), $1, 'T', '', 'backlog', $2 from generate_series(1, 1999) n`,
+    [given.project, full.id],
+  );
+  const message = 'A sprint has at most 2000 tasks, and this one would have 2001.';
+  const path = `/sprints/${full.id}/tasks`;
+  expect(await call('POST', `${path}/bulk`, { taskIds: ids })).toMatchObject({ status: 409, body: { message } });
+  expect((await call('POST', path, { taskId: ids[0] })).status).toBe(200);
+  const create = { title: 't', sprintId: full.id };
+  expect(await call('POST', `/projects/${given.project}/tasks`, create)).toMatchObject({
+    status: 409,
+    body: { message },
+  });
+  // What an ended sprint leaves goes elsewhere.
+  await call('POST', `/sprints/${ended.id}/tasks`, { taskId: ids[1] });
+  await call('POST', `/sprints/${ended.id}/start`);
+  const complete = (unfinished: string) => call('POST', `/sprints/${ended.id}/complete`, { unfinished });
+  expect(await complete(full.id)).toMatchObject({ status: 409, body: { message } });
+  expect((await complete('backlog')).status).toBe(200);
+});
+
 test('subtasks join and leave with their parent, and count', async () => {
   const sprint = await makeSprint();
   const parent = await makeTask();
