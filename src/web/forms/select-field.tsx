@@ -16,6 +16,10 @@ export function SelectField(props: {
       <FormControl.Label>{label}</FormControl.Label>
       <Select block {...(value === undefined ? {} : { value })} onChange={(event) => onSelect(event.target.value)}>
         {emptyOption !== undefined && <Select.Option value="">{emptyOption}</Select.Option>}
+        {/* Otherwise it would show the option for no selection while the others are loaded. */}
+        {options === undefined && value !== undefined && value !== '' && (
+          <Select.Option value={value}>Loading…</Select.Option>
+        )}
         {options?.map(({ id, name }) => (
           <Select.Option key={id} value={id}>
             {name}

@@ -93,7 +93,11 @@ export function ImportIssues({ repository, onClose }: { repository: api.Reposito
             <p className="muted" role="status">
               {hintFor(numbers.length, isAsked)}
             </p>
-            <FormButtons submit="Import issues" isBusy={run.isPending} onCancel={onClose} />
+            <FormButtons
+              submit={isToStart ? 'Import and start' : 'Import issues'}
+              isBusy={run.isPending}
+              onCancel={onClose}
+            />
           </>
         ) : (
           <div className="row end">

@@ -33,12 +33,14 @@ export function SpendPage() {
         <Link to={`/spend?days=${days}`}>All projects</Link>
         <PeriodSelect />
       </PageHeader>
-      <QueryResult query={query}>{(spend) => <SpendView projectId={projectId} spend={spend} />}</QueryResult>
+      <QueryResult query={query}>
+        {(spend) => <SpendView projectId={projectId} spend={spend} isOld={query.isPlaceholderData} />}
+      </QueryResult>
     </div>
   );
 }
 
-function SpendView({ projectId, spend }: { projectId: string; spend: Spend }) {
+function SpendView({ projectId, spend, isOld }: { projectId: string; spend: Spend; isOld: boolean }) {
   const { days, agents, total, budget } = spend;
   // While another grouping loads, the figures are still those of the one before.
   const name = groupingName(spend.by);
@@ -82,7 +84,12 @@ function SpendView({ projectId, spend }: { projectId: string; spend: Spend }) {
         <>
           <Section title={`By ${name.toLowerCase()}`}>
             <div className="stack">
-              <GroupingSelect />
+              <div className="row">
+                <GroupingSelect />
+                <span className="muted" role="status">
+                  {isOld && 'Loading…'}
+                </span>
+              </div>
               <SpendByGroup projectId={projectId} name={name} spend={spend} />
             </div>
           </Section>

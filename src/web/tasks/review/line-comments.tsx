@@ -1,6 +1,6 @@
 import { PlusIcon } from '@primer/octicons-react';
 import { Button, FormControl, Textarea } from '@primer/react';
-import { type KeyboardEvent, type ReactNode, useCallback, useMemo, useState } from 'react';
+import { type KeyboardEvent, type ReactNode, useCallback, useEffect, useMemo, useRef, useState } from 'react';
 import { type ChangeData, type GutterOptions, getChangeKey, type HunkData } from 'react-diff-view';
 import type { FileDiff, ReviewComment } from '../../api.ts';
 import { type DiffLine, type DraftComment, isAbout, linesOf, maxRequest, placeOf } from './review.ts';
@@ -137,6 +137,9 @@ function CommentEditor(props: {
   onRemove(id: string): void;
 }) {
   const { comment, onChange, onClose, onRemove } = props;
+  const box = useRef<HTMLDivElement>(null);
+  // The browser shows only the beginning of the field, at the edge of a small screen.
+  useEffect(() => box.current?.scrollIntoView({ block: 'nearest' }), []);
   // There is nothing to delete yet.
   const isNew = comment.text.trim() === '';
   const onKeyDown = (event: KeyboardEvent) => {
@@ -145,7 +148,7 @@ function CommentEditor(props: {
     onClose();
   };
   return (
-    <div className="line-comment stack tight">
+    <div className="line-comment stack tight" ref={box}>
       <FormControl>
         <FormControl.Label>Comment on {placeOf(comment)}</FormControl.Label>
         <Textarea

@@ -200,9 +200,12 @@ export function Answers(props: AnswersProps) {
         <div>
           <Button
             variant="primary"
-            disabled={isPending}
+            // It keeps the focus, which a disabled button would lose.
+            inactive={isPending}
+            aria-disabled={isPending}
             data-next-focus
             onClick={() => {
+              if (isPending) return;
               dropNotice(pausesText);
               decideNow('Resumed the run', (taskId) => api.resumeTask(taskId));
             }}
