@@ -121,7 +121,7 @@ curl -H "$AUTH" -H 'Accept: text/event-stream' -N $API/runs/$RUN/events
 curl -H "$AUTH" -X POST $API/tasks/$TASK/merge
 \`\`\`
 
-Errors are JSON: \`message\` says what was expected and how to go on, and \`errors\` names each wrong field by its path. A POST with an
+Errors are JSON: \`message\` says what was expected and how to go on (with 401 it is \`Unauthorized\`: the token is missing, malformed, expired or revoked, so create another one), and \`errors\` names each wrong field by its path. A POST with an
 \`Idempotency-Key\` can be repeated safely.`;
 }
 
