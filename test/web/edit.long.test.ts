@@ -198,8 +198,13 @@ inBrowser('MCP servers are added, replaced and removed; values of headers are ne
   expect(await world.get(`${base}/mcp-servers`)).toMatchObject([{ repositories: [other] }]);
   await page.reload();
   await section.getByRole('listitem').getByText('Not tested since the page was loaded').waitFor();
-  await section.getByRole('button', { name: 'Remove tracker' }).click();
-  await button('Remove server').click();
+  // Somebody else removes it while it is edited: it does not come back.
+  await section.getByRole('button', { name: 'Edit tracker' }).click();
+  await section.getByRole('button', { name: 'Test connection', exact: true }).click();
+  await world.service.api(world.token, 'PUT', `${base}/mcp-servers`, []);
+  await section.getByRole('button', { name: 'Save server anyway' }).click();
+  await page.getByText('Somebody has removed tracker in the meantime.').waitFor();
+  expect(await world.get(`${base}/mcp-servers`)).toEqual([]);
   await section.getByRole('listitem').waitFor({ state: 'detached' });
   await world.sql('delete from repositories where id = $1', [other]);
 });

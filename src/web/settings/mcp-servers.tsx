@@ -33,7 +33,10 @@ export function McpServers({ projectId }: { projectId: string }) {
       client.setQueryData(query.queryKey, saved);
       notify('MCP servers saved', 'success');
     },
-    onError: notifyError,
+    onError: (error) => {
+      notifyError(error);
+      void client.invalidateQueries({ queryKey: query.queryKey });
+    },
   });
   return (
     <Section title="MCP servers">
@@ -94,10 +97,15 @@ export function McpServers({ projectId }: { projectId: string }) {
   );
 }
 
-/** Replaces the server that was edited, or the one with the same name. */
+/**
+ * Replaces the server that was edited, or the one with the same name.
+ * @throws Error when somebody has removed the server that was edited
+ */
 function withServer(known: Server[], added: Server, edited: Server | undefined): Server[] {
   const name = (edited ?? added).name.toLowerCase();
   const isSame = (each: Server) => each.name.toLowerCase() === name;
+  if (edited !== undefined && !known.some(isSame))
+    throw new Error(`Somebody has removed ${edited.name} in the meantime. Add it again if agents still need it.`);
   return known.some(isSame) ? known.map((each) => (isSame(each) ? added : each)) : [...known, added];
 }
 
