@@ -198,15 +198,27 @@ inBrowser('MCP servers are added, replaced and removed; values of headers are ne
   expect(await world.get(`${base}/mcp-servers`)).toMatchObject([{ repositories: [other] }]);
   await page.reload();
   await section.getByRole('listitem').getByText('Not tested since the page was loaded').waitFor();
-  // Somebody else removes it while it is edited: it does not come back.
-  await section.getByRole('button', { name: 'Edit tracker' }).click();
-  await section.getByRole('button', { name: 'Test connection', exact: true }).click();
-  await world.service.api(world.token, 'PUT', `${base}/mcp-servers`, []);
-  await section.getByRole('button', { name: 'Save server anyway' }).click();
-  await page.getByText('Somebody has removed tracker in the meantime.').waitFor();
-  expect(await world.get(`${base}/mcp-servers`)).toEqual([]);
+  await section.getByRole('button', { name: 'Remove tracker' }).click();
+  await button('Remove server').click();
   await section.getByRole('listitem').waitFor({ state: 'detached' });
   await world.sql('delete from repositories where id = $1', [other]);
+});
+
+inBrowser('an MCP server that somebody removes while it is edited does not come back', async () => {
+  const tracker = await startMcpServer();
+  const set = (servers: object[]) => world.service.api(world.token, 'PUT', `${base}/mcp-servers`, servers);
+  await set([{ name: 'tracker', url: tracker.url, headers: [] }]);
+  await visit(page, `${world.service.url}${base}/settings`);
+  const section = page.getByRole('region', { name: 'MCP servers' });
+  await section.getByRole('button', { name: 'Edit tracker' }).click();
+  await section.getByRole('button', { name: 'Test connection', exact: true }).click();
+  await section.getByText('Connected. The server has 3 tools.').waitFor();
+  tracker.close();
+  await set([]);
+  await section.getByRole('button', { name: 'Save server' }).click();
+  await page.getByText('Somebody has removed tracker in the meantime.').waitFor();
+  await section.getByRole('listitem').waitFor({ state: 'detached' });
+  expect(await world.get(`${base}/mcp-servers`)).toEqual([]);
 });
 
 inBrowser('environment secrets are added, assigned, replaced and deleted; their values are never shown', async () => {
