@@ -41,7 +41,8 @@ test('packing and unpacking 100 MB holds the event loop for no longer than a mom
     const packed = (await packFiles({ '': [...files, ...large] })) as Buffer;
     expect((await unpackFiles([packed]))['']).toHaveLength(files.length + large.length);
   });
-  expect(most).toBeLessThan(150); // As one text it took 400 ms and more.
+  // As one text it took 400 ms and more; on a loaded machine, the longest piece takes 160 ms.
+  expect(most).toBeLessThan(250);
 });
 
 test('deletions below thousands of folders hold the event loop for no longer than a moment', async () => {
