@@ -5,7 +5,7 @@ interface Waiting {
   begin(): void;
 }
 
-/** A tenant that has fewer connections also gets those that are kept free of others. */
+/** Tenants that have fewer connections than this may also take those that are kept. */
 const few = 2;
 
 /** The error of `pg` for the same reason, so that callers treat both alike. */

@@ -70,7 +70,7 @@ export interface TaskFacts {
   openSubtasks: number;
 }
 
-/** The most subtasks of a task, as of an issue on GitHub: its parent's page and comment list them all. */
+/** The most subtasks of a task, the same as of an issue on GitHub. The task's page and status comment list all of them. */
 export const maxSubtasks = 100;
 
 const hasOwner: Check<TaskFacts> = {

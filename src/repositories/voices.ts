@@ -125,8 +125,8 @@ export async function editorsOfText(
 }
 
 /**
- * Returns what GitHub answered with errors. Such an answer of GraphQL has no status, and may be about some texts only, such as a deleted
- * one.
+ * Returns the data of an answer that contains errors. Such an answer of GraphQL has no status. The errors may be about some texts only,
+ * such as a deleted one.
  * @throws the error when GitHub may answer next time
  */
 function unlessLater(error: unknown): unknown {
