@@ -64,7 +64,7 @@ interface Labelled {
 
 /** Names the permission as GitHub does, which has four names for it. The emulator repeats the name of the invitation. */
 function withOldPermission(answer: { role_name: string }): object {
-  const names: Record<string, string> = { maintain: 'write', triage: 'read' };
+  const names: Record<string, string> = { maintain: 'write', triage: 'read', '': 'none' };
   return { ...answer, permission: names[answer.role_name] ?? answer.role_name };
 }
 

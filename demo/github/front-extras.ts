@@ -2,6 +2,7 @@ import type { ServerResponse } from 'node:http';
 import { exactNumber } from './as-github.ts';
 import { listOpenPulls, readHistory, readPulls } from './front-history.ts';
 import type { FrontLinks } from './front-links.ts';
+import { askReviewers, assign, readPermission } from './front-people.ts';
 import { readReferences } from './front-pulls.ts';
 import { listReactions, readResolved } from './front-threads.ts';
 import { type AroundGitData, deleteRef, makeCommit, matchingRefs, moveRef, readCommit } from './git/git-data.ts';
@@ -51,7 +52,7 @@ export function endingSoon(path: string, text: string, seconds: number | undefin
 /** When the body and the title of issues were edited, and with which token, by the path of the issue. */
 export type Edits = Map<string, { body?: string; title?: string; bodyBy?: string; titleBy?: string }>;
 
-interface Around extends AroundGitData {
+export interface Around extends AroundGitData {
   /** `owner/name` of each repository. */
   names: string[];
   hooks: WebhookSender;
@@ -72,7 +73,7 @@ interface Around extends AroundGitData {
   ask(method: string, path: string, authorization: string): Promise<{ status: number; text: string }>;
 }
 
-interface Asked {
+export interface Asked {
   method: string;
   /** The host that was asked, for links to other pages. */
   host: string;
@@ -81,7 +82,7 @@ interface Asked {
   body: string;
 }
 
-interface Answer {
+export interface Answer {
   status: number;
   json: unknown;
   headers?: Record<string, string>;
@@ -102,6 +103,7 @@ const extras: [RegExp, Handler][] = [
   [/ \/app\/hook\/deliveries/, hookDeliveries],
   [/\/actions\/jobs\/\d+\/logs$/, redirectToLog],
   [/ \/_storage\/logs\//, storedLog],
+  [/^GET .*\/collaborators\/[^/]+\/permission$/, readPermission],
   [/^POST .*\/requested_reviewers$/, askReviewers],
   [/^POST .*\/assignees$/, assign],
   [/^GET .*\/issues\/\d+\/events(\?|$)/, ({ links }, asked) => links.listEvents(asked)],
@@ -143,51 +145,6 @@ async function rerequest({ call, send }: Around, { path, authorization }: Asked)
   const shown = event === 'check_suite' ? { ...again, status: 'queued', conclusion: null } : again;
   await send(event, { sender: login, action: 'rerequested', [event]: shown });
   return { status: 201, json: {} };
-}
-
-/** Returns whether somebody may write to the repository of a path. */
-async function mayWrite({ call }: Around, { path, authorization }: Asked, login: string): Promise<boolean> {
-  const repository = path.split('/').slice(0, 4).join('/');
-  const answer = await call('GET', `${repository}/collaborators/${login}/permission`, authorization);
-  const { role_name = 'none' } = (await answer.json()) as { role_name?: string };
-  return answer.ok && ['admin', 'maintain', 'write'].includes(role_name);
-}
-
-/** Asks for reviews. GitHub refuses all if it refuses one: the author, or who is neither collaborator nor reviewer. */
-async function askReviewers(around: Around, asked: Asked): Promise<Answer> {
-  const { path, authorization, body } = asked;
-  const of = path.replace(/\/requested_reviewers$/, '');
-  const read = async (from: string) => (await around.call('GET', from, authorization)).json();
-  const { user } = (await read(of)) as { user?: { login: string } };
-  const reviews = (await read(`${of}/reviews`)) as { user: { login: string } }[];
-  const refused = (message: string) => ({ status: 422, json: { message } });
-  for (const login of (JSON.parse(body) as { reviewers?: string[] }).reviewers ?? []) {
-    if (login === user?.login) return refused('Review cannot be requested from pull request author.');
-    const isKnown = Array.isArray(reviews) && reviews.some((review) => review.user.login === login);
-    if (!isKnown && !(await mayWrite(around, asked, login)))
-      return refused(
-        `Reviews may only be requested from collaborators. One or more of the users or teams you specified is not a collaborator of the ${path.split('/').slice(2, 4).join('/')} repository.`,
-      );
-  }
-  const answer = await around.call('POST', path, authorization, body);
-  return { status: answer.ok ? 201 : answer.status, json: await answer.json() };
-}
-
-/** Assigns people to an issue or a pull request. GitHub ignores those who may not be assigned. */
-async function assign(around: Around, asked: Asked): Promise<Answer> {
-  const { path, authorization, body } = asked;
-  const of = path.replace(/\/assignees$/, '');
-  const number = Number(/\d+$/.exec(of)?.[0]);
-  const assigned = around.rare.assigned.get(number) ?? [];
-  for (const login of (JSON.parse(body) as { assignees?: string[] }).assignees ?? []) {
-    const person = await around.call('GET', `/users/${login}`, authorization);
-    if (!person.ok) return { status: 404, json: { message: 'Not Found' } };
-    if (!(await mayWrite(around, asked, login))) continue;
-    const { id, node_id, avatar_url, url, html_url, type } = (await person.json()) as Record<string, unknown>;
-    assigned.push({ login, id, node_id, avatar_url, url, html_url, type });
-  }
-  around.rare.assigned.set(number, assigned);
-  return { status: 201, json: { number, assignees: assigned } };
 }
 
 async function listInstalled({ names, call }: Around, { authorization }: Asked): Promise<Answer> {

@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { join } from 'node:path';
 import { makeSampleRepository, type SampleParts } from '../sample-repository.ts';
 import type { Allowance } from './allowance.ts';
-import { answeredStatus, basePathOf, end, forGit, jsonAnswer, queryOf, textOf } from './answers.ts';
+import { answeredStatus, basePathOf, end, forGit, jsonAnswer, queryOf, textOf, tooLong } from './answers.ts';
 import { asGitHub } from './as-github.ts';
 import { fullEventOf, type Move, retargeted } from './events.ts';
 import {
@@ -26,7 +26,6 @@ import { type Call, feedPush } from './git/git-objects.ts';
 import { serveGit } from './git/git-server.ts';
 import { serveLfs } from './git/lfs-server.ts';
 import { RareStates } from './rare-states.ts';
-import { tooLong } from './text-limits.ts';
 import { WebhookSender } from './webhook-sender.ts';
 
 interface Seeded extends SampleParts {

@@ -160,6 +160,23 @@ async function asked(token: string, method: string, path: string, body?: object)
   return { status: response.status, json: (await response.json()) as { sha: string; number: number } };
 }
 
+test('people without a role may read a public repository, and not a private one', async () => {
+  const outsider = () => asked('person-mona', 'GET', `${repo}/collaborators/bob/permission`);
+  expect(await outsider()).toMatchObject({
+    status: 200,
+    json: { permission: 'read', role_name: 'read', user: { login: 'bob' } },
+  });
+  await mona('PATCH', '', { private: true });
+  expect(await outsider()).toMatchObject({
+    status: 200,
+    json: { permission: 'none', role_name: '', user: { login: 'bob' } },
+  });
+  await mona('PATCH', '', { private: false });
+  expect(await asked('person-mona', 'GET', `${repo}/collaborators/nobody-at-all/permission`)).toMatchObject({
+    status: 404,
+  });
+});
+
 test('a collaborator with push permission has the permission write, and may review', async () => {
   const { number } = await propose();
   const ask = () => asked('person-mona', 'POST', `${repo}/pulls/${number}/requested_reviewers`, { reviewers: ['bob'] });

@@ -1,4 +1,4 @@
-import { tooLong } from '../../demo/github/text-limits.ts';
+import { tooLong } from '../../demo/github/answers.ts';
 import type { Octokit } from '../../src/app.ts';
 import { voidEvidence } from '../../src/worker/proof/publish-proof.ts';
 import { openTestApp, type TestApp } from '../support/app.ts';
