@@ -154,6 +154,8 @@ export interface LoopContext {
    * @throws Parked when somebody asked the run to pause
    */
   hear(): Promise<Message[]>;
+  /** Returns whether people said something that the last `hear` did not return. */
+  hasMore(): Promise<boolean>;
   /**
    * Stores a turn before the next one begins. `changed` says whether a tool may have changed the workspace. With a
    * `wait`, the run waits from then on.
@@ -276,7 +278,14 @@ function endingOf({ finish, review }: ToolResult & { kind: 'finish' }): Ending {
 async function resultOf(context: LoopContext, call: ToolCall, turn: Turn, isCut: boolean): Promise<ToolResult> {
   if (turn.endedBy !== undefined) return notRun('an earlier call in this reply ended the run');
   if (turn.wait !== undefined) return notRun('the run waits for people first; call it again after that');
-  return callTool(context, call, { isCut });
+  const result = await callTool(context, call, { isCut });
+  // What people said meanwhile may answer the question or change the plan.
+  return result.kind === 'wait' && (await context.hasMore()) ? saidMeanwhile(call) : result;
+}
+
+function saidMeanwhile({ name }: ToolCall): ToolResult {
+  const text = `Nobody has seen this, because somebody said something to you. Read the next message, then call ${name} again if you still need it.`;
+  return { kind: 'answer', text, ok: true, changed: false };
 }
 
 function notRun(why: string): ToolResult {

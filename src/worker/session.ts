@@ -323,6 +323,7 @@ function loopContext(
     memory,
     signal: signals.tools,
     hear: hearing.readUnread,
+    hasMore: hearing.hasMore,
     judge: async (ending, messages) => {
       const ended = await host.endProcesses();
       const refuse = (objection: string) => ({

@@ -1,3 +1,4 @@
+import { Parked } from '../../src/conversation/ending.ts';
 import { converse } from '../../src/conversation/loop.ts';
 import { type Message, ModelFailed } from '../../src/llm/model.ts';
 import { call, finish, loopContext, read, toolHost, upToSteps } from '../support/stand-ins/agent-loop.ts';
@@ -63,6 +64,24 @@ test('what people say is read before the next turn and stored with it', async ()
     ['assistant', 'tool'],
   ]);
   expect(given.seen[2]?.messages.slice(0, 5)).toEqual(given.seen[1]?.messages);
+});
+
+test.each([
+  ['a question', 'ask_person', { question: 'Tabs?' }],
+  ['a plan', 'propose_plan', { markdown: 'Use spaces.', files: ['a'] }],
+])('%s does not wait for people while something that they said is unread', async (_what, name, args) => {
+  const given = loopContext([[call(name, args), read('a')], [call(name, args)]], {
+    offered: { hasShell: true, maySplit: true, plan: 'always' },
+    hear: async () => (given.kept.length === 1 ? [{ role: 'user', content: 'Use tabs.' }] : []),
+    hasMore: async () => given.kept.length === 0,
+  });
+  await expect(start(given)).rejects.toThrow(Parked);
+  expect(given.seen[1]?.messages.slice(-3).map(({ content }) => content)).toEqual([
+    expect.stringMatching(/^Nobody has seen this, .* call (ask_person|propose_plan) again/),
+    'fine',
+    'Use tabs.',
+  ]);
+  expect(given.kept.map(({ wait }) => wait !== undefined)).toEqual([false, true]);
 });
 
 test('the log lists the calls of an answer, and then each with its outcome, without any part of a secret', async () => {

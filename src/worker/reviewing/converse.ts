@@ -82,6 +82,7 @@ function contextOf(
     memory,
     signal: signals.tools,
     hear: hearing.readUnread,
+    hasMore: hearing.hasMore,
     judge: async ({ review }, messages) => {
       if (review === undefined) return { accepted: false, objection: mustReview };
       const { misplaced } = chooseRemarks(review.comments, scope);

@@ -81,6 +81,8 @@ export function upToSteps(value: number, setBy: LimitSetter = 'service'): LoopCo
 interface KeptTurn {
   turn: Message[];
   changed: boolean;
+  /** Set if the run waits for people after this turn. */
+  wait?: Parameters<LoopContext['keep']>[3];
 }
 
 /** Creates a context for `converse` with a scripted model, generous limits, and a check that accepts every ending. */
@@ -101,7 +103,8 @@ export function loopContext(
     spent: async () => ({ steps: kept.length, tokens: 0, costUsd: 0, dayCostUsd: 0, minutes: 0 }),
     memory: newMemory(),
     hear: async () => [],
-    keep: async (turn, _reply, changed) => void kept.push({ turn: [...turn], changed }),
+    hasMore: async () => false,
+    keep: async (turn, _reply, changed, wait) => void kept.push({ turn: [...turn], changed, wait }),
     judge: async () => ({ accepted: true, evidence: { trees: {} } }),
     note: async (type, text) => void notes.push(`${type}: ${text}`),
     withoutSecrets: (value) => JSON.parse(JSON.stringify(value).replaceAll('hunter2', '***')),
