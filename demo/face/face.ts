@@ -155,7 +155,7 @@ class Face {
     });
     const onlyIssues = issues.filter((each) => !numbers.has(each.number));
     const lists = html`${part('Issues', onlyIssues)}${part('Pull requests', pulls)}`;
-    const content = html`<h1>${this.name}</h1><div id="lists" data-live>${lists}</div><h2>New issue</h2>${form}`;
+    const content = html`<h1>${this.name}</h1><p><a href="#new">New issue</a></p><div id="lists" data-live>${lists}</div><h2 id="new">New issue</h2>${form}`;
     return pageOf('Issues', this.name, content);
   }
 

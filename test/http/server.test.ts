@@ -28,6 +28,7 @@ test('health, readiness and the public documents', async () => {
   expect(document.paths['/tasks/{id}'].get.responses['404']).toBeDefined();
   for (const path of ['/docs/', '/docs/swagger-ui-bundle.js', '/docs/start.js'])
     expect((await service.call('GET', path)).status).toBe(200);
+  expect(await (await fetch(`${service.url}/api/v1/docs/`)).text()).toContain('<a href="/">Back to the dashboard</a>');
 });
 
 test('however many times readiness is checked, the database is written once in five seconds', async () => {

@@ -35,6 +35,7 @@ const page = () => `<!doctype html>
     <link rel="stylesheet" href="swagger-ui.css" />
   </head>
   <body>
+    <p style="margin: 16px 20px 0; font-family: sans-serif"><a href="/">Back to the dashboard</a></p>
     <main id="docs"><p>Loading…</p></main>
     <script src="swagger-ui-bundle.js"></script>
     <script src="start.js"></script>

@@ -52,7 +52,7 @@ export function taskState(task: Task, around: Surroundings): TaskState {
 
 function sentenceOf(task: Task, around: Surroundings): string {
   const isUnknown = task.status === 'in_progress' && task.attention === null && around.isQueued === undefined;
-  if (isUnknown) return 'The agent has a run.';
+  if (isUnknown) return 'A run is under way.';
   return around.isViewer ? sentenceForViewer(task, around) : sentenceFor(task, around);
 }
 
@@ -66,7 +66,9 @@ function sentenceFor(task: Task, { openDependencies, subtasks, openSubtasks, isQ
           ? 'It can start when the task that it depends on is done.'
           : `It can start when the ${openDependencies} tasks that it depends on are done.`;
       if (task.failure !== null) return 'The last run failed. Choose how the agent continues.';
-      return 'Start it: the agent works on its own branch and opens a pull request for people to merge.';
+      return task.planFirst === true
+        ? 'Start it: the agent proposes a plan, and changes nothing until you approve it.'
+        : 'Start it: the agent works on its own branch and opens a pull request for people to merge.';
     case 'in_progress':
       if (isQueued)
         return 'The run begins when a worker is free. You can message the agent, or pause or cancel the run.';

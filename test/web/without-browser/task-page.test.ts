@@ -50,7 +50,12 @@ test('a failed task says what Retry and Start do; another one does not', () => {
   const queued = taskState(task({ status: 'in_progress' }), { ...around, isQueued: true });
   expect(queued.sentence).toMatch(/^The run begins when a worker is free/);
   // Before its runs are read, it is not said whether one works.
-  expect(taskState(task({ status: 'in_progress' }), around).sentence).toBe('The agent has a run.');
+  expect(taskState(task({ status: 'in_progress' }), around).sentence).toBe('A run is under way.');
+});
+
+test('a task says before its start whether a plan comes first', () => {
+  expect(taskState(task({ planFirst: true }), around).sentence).toMatch(/proposes a plan, and changes nothing until/);
+  expect(taskState(task({ planFirst: null }), around).sentence).not.toContain('plan');
 });
 
 test('a failed task in review says which work its pull request contains', () => {
