@@ -22,6 +22,8 @@ export interface Database {
    * committed separately, and `work` may wait for other servers without holding a connection.
    */
   together<T>(begins: Begins, work: () => Promise<T>): Promise<T>;
+  /** Runs reads in one transaction, which sees the database as it is at one moment (repeatable read). */
+  snapshot<T>(read: () => Promise<T>): Promise<T>;
   /** Returns the manager of the transaction of `together`, or undefined if none has begun. */
   ambient(): EntityManager | undefined;
   /**
@@ -134,6 +136,11 @@ export async function openDatabase(
       const connection: pg.Pool | pg.PoolClient = (await ambient.runner()?.connect()) ?? pool;
       return (await connection.query<Row>({ name, text, values })).rows;
     },
+    snapshot: (read) =>
+      ambient.run('start', async () => {
+        await ambient.runner()?.manager.query('set transaction isolation level repeatable read');
+        return read();
+      }),
     withLock: async (name, work) => {
       // The next holder of the lock would not see these uncommitted writes, and the transaction would stay open while
       // waiting for the lock.

@@ -57,9 +57,8 @@ export async function readList(
     list.isFull ||= isCutPage in rows;
     return list.part(rows.length > limit);
   }
-  return app.db.together('start', async () => {
-    // Otherwise a new item could move others from one portion to the next.
-    await app.db.manager.query('set transaction isolation level repeatable read');
+  // Otherwise a new item could move others from one portion to the next.
+  return app.db.snapshot(async () => {
     const list = new ListText(shapeOf(declared), maxBytes);
     const endsAt = performance.now() + maxMs;
     for (let at = offset; !list.isFull; at += portion) {

@@ -180,6 +180,13 @@ test('the check run shows the state and offers the possible actions', () => {
   const failure = { category: 'model' as const, message: 'gone', retryable: true };
   const failed = wanted({ ...picture, failure, run: { ...run, status: 'failed' } }, secret).check;
   expect(failed).toMatchObject({ conclusion: 'failure', title: 'Failed (model)', actions: [{ identifier: 'retry' }] });
+  // Whatever the run says, the task is in progress until its end has moved it.
+  for (const status of ['succeeded', 'failed'] as const) {
+    const early = wanted({ ...picture, status: 'in_progress', run: { ...run, status } }, secret).check;
+    expect([early.status, early.conclusion]).toEqual(['in_progress', undefined]);
+  }
+  const setAside = wanted({ ...picture, status: 'ready', failure: null, run: { ...run, status: 'failed' } }, secret);
+  expect(setAside.check.conclusion).toBe('neutral');
   // GitHub's limits (docs.github.com, "Create a check run").
   for (const { label, description, identifier } of [...running.actions, ...failed.actions])
     expect([label.length <= 20, description.length <= 40, identifier.length <= 20]).toEqual([true, true, true]);

@@ -55,7 +55,7 @@ export function wanted(task: TaskPicture, shownIn: { isPrivate: boolean }): Want
 
 /** A check shows what the comment shows, below its marker and title. */
 function checkOf({ status, run, failure, attention }: TaskPicture, comment: string): WantedCheck {
-  const isLive = run !== null && liveStatuses.includes(run.status);
+  const isLive = status === 'in_progress' || (run !== null && liveStatuses.includes(run.status));
   const summary = comment.split('\n').slice(2).join('\n');
   const actions: WantedCheck['actions'] = [];
   if (isLive)
@@ -64,8 +64,16 @@ function checkOf({ status, run, failure, attention }: TaskPicture, comment: stri
     actions.push({ label: 'Retry', description: 'Let the agent continue from here', identifier: 'retry' });
   const state = attention === null ? statusWords[status] : waitWords[attention.reason];
   const title = failure === null ? state : `Failed (${failure.category})`;
-  if (isLive) return { status: run.status === 'queued' ? 'queued' : 'in_progress', title, summary, actions };
-  const conclusion =
-    failure !== null ? 'failure' : run?.status === 'cancelled' ? 'cancelled' : run === null ? 'neutral' : 'success';
-  return { status: 'completed', conclusion, title, summary, actions };
+  if (isLive) return { status: run?.status === 'queued' ? 'queued' : 'in_progress', title, summary, actions };
+  return { status: 'completed', conclusion: conclusionOf(failure, run), title, summary, actions };
+}
+
+/** Only a run that succeeded makes the check run green. A failed one whose failure people have set aside says nothing. */
+function conclusionOf(
+  failure: TaskPicture['failure'],
+  run: TaskPicture['run'],
+): NonNullable<WantedCheck['conclusion']> {
+  if (failure !== null) return 'failure';
+  if (run?.status === 'succeeded') return 'success';
+  return run?.status === 'cancelled' ? 'cancelled' : 'neutral';
 }

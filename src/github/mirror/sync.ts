@@ -59,7 +59,7 @@ export async function syncTask(app: App, { taskId, recheck }: Jobs['mirror']): P
       const task = await findTask(em, taskId);
       if (task === undefined) return;
       const showAll = async () =>
-        eachThenFail(await listMirrored(em, taskId), (each) => syncMirrored(app, em, task, each, recheck));
+        eachThenFail(await listMirrored(em, taskId), (each) => syncMirrored(app, em, each, recheck));
       // Its issue may just have been created.
       const link = async () => {
         const now = await findTask(em, taskId);
@@ -77,13 +77,21 @@ export async function syncTask(app: App, { taskId, recheck }: Jobs['mirror']): P
   await eachThenFail(parts, (part) => part());
 }
 
-async function syncMirrored(
-  app: App,
-  em: EntityManager,
-  task: TaskView,
-  before: MirroredRow,
-  recheck: boolean,
-): Promise<void> {
+/**
+ * Reads a task and what is shown of it at one moment. Otherwise a check run could show the end of a run without its failure, or on a
+ * commit that was pushed later. Returns undefined when the task was deleted.
+ */
+function readShown(app: App, before: MirroredRow, shownIn: RepositoryRow) {
+  return app.db.snapshot(async () => {
+    const em = app.db.manager;
+    const task = await findTask(em, before.taskId);
+    if (task === undefined) return undefined;
+    const pull = await findPull(em, before.repositoryId, before.number);
+    return { task, pull, picture: await pictureOf(app, em, task, before, shownIn) };
+  });
+}
+
+async function syncMirrored(app: App, em: EntityManager, before: MirroredRow, recheck: boolean): Promise<void> {
   const repository = await findRepository(em, before.repositoryId);
   if (repository === null) return;
   const credential = await credentialFor(app, repository);
@@ -91,7 +99,9 @@ async function syncMirrored(
   if (credential.kind !== 'installation' || app.github === undefined) return;
   const { installationId, owner, repo } = credential;
   const octokit = await app.github.asInstallation(installationId);
-  const picture = await pictureOf(app, em, task, before, repository);
+  const shown = await readShown(app, before, repository);
+  if (shown === undefined) return;
+  const { task, pull, picture } = shown;
   const { labels, comment, check, essence } = wanted(picture, repository);
   const milestone = () =>
     syncMilestone(app, em, { octokit, name: { owner, repo }, repository }, task, before).catch((error) => {
@@ -100,7 +110,6 @@ async function syncMirrored(
       app.log.info({ err: error, taskId: task.id }, 'a milestone cannot be created');
     });
   const issue = { owner, repo, issue_number: before.number };
-  const pull = await findPull(em, before.repositoryId, before.number);
   const sha = pull === null ? undefined : checkedCommit(pull, task, before);
   const progress = createHash('sha256')
     .update(JSON.stringify([comment, check, sha]))
