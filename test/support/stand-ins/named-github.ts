@@ -10,6 +10,14 @@ export const writers = new Set<string>();
 export const barred = new Set<string>();
 export const installations = [{ id: 1, account: { id: 7, login: 'acme', type: 'User' }, suspended_at: null }];
 
+interface Read {
+  status: number;
+  body: object;
+  headers?: Record<string, string>;
+  /** Happens before the answer. */
+  meanwhile?: () => Promise<unknown>;
+}
+
 interface Around {
   /** GitHub refuses to say what anybody may do. */
   isSilent: boolean;
@@ -26,7 +34,7 @@ interface Around {
   /** What each write request gets instead of `{ id: 1 }`, by its method and path. */
   writes: Record<string, { status: number; body: object }>;
   /** What reading something of a repository gets instead, by its path, such as `/repos/acme/app/issues/8`. */
-  reads: Record<string, { status: number; body: object; headers?: Record<string, string> }>;
+  reads: Record<string, Read>;
   /** What the next merges are answered with. */
   merges: { status: number; message: string }[];
   /** What its clock shows, if that is not our time. */
@@ -151,11 +159,12 @@ export function openNamedGitHub(): Promise<FakeGitHub> {
       [/^GET \/repos\/[^/]+\/[^/]+\/collaborators\//, (match, res) => permissionRoute(match.input, res)],
       [
         /^GET \/repos\/([^/]+\/[^/?]+)(.*)$/,
-        ([request, name = '', rest = ''], res) => {
+        async ([request, name = '', rest = ''], res) => {
           if (around.clock !== undefined) res.setHeader('Date', around.clock.toUTCString());
           const path = request.slice('GET '.length);
           read.push(path);
-          const { status, body, headers = {} } = around.reads[path] ?? {};
+          const { status, body, headers = {}, meanwhile }: Partial<Read> = around.reads[path] ?? {};
+          await meanwhile?.();
           if (status !== undefined) res.statusCode = status;
           for (const [header, value] of Object.entries(headers)) res.setHeader(header, value);
           return body ?? about(name, rest);
