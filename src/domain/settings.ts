@@ -38,14 +38,11 @@ export function planModeOf(about: {
   approved: 'in this run' | 'before' | undefined;
 }): PlanMode {
   const { kind, planFirst, repository, approved } = about;
-  const isAsked = kind === 'start' ? approved !== 'in this run' : isLater(kind) && approved === undefined;
-  if (!isAsked) return 'never';
-  if (planFirst === null) return repository;
-  return planFirst ? 'always' : 'never';
-}
-
-function isLater(kind: RunKind): boolean {
-  return kind === 'retry' || kind === 'rewind';
+  if (approved === 'in this run' || (approved === 'before' && kind !== 'start')) return 'never';
+  const asked = planFirst === null ? repository : planFirst ? 'always' : 'never';
+  if (kind === 'start' || kind === 'retry' || kind === 'rewind') return asked;
+  // These carry out what people asked for before. A large change needs a plan all the same.
+  return asked === 'large' && (kind === 'revise' || kind === 'continue') ? 'large' : 'never';
 }
 
 /** Whether a change is pushed at once, or after a person approved it. */

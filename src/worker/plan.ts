@@ -5,7 +5,7 @@ import { maxUnplannedFiles, planModeOf } from '../domain/settings.ts';
 import { listOpened } from '../runs/directors.ts';
 import { findOrigin } from '../runs/taking-up/take-up-store.ts';
 import { findApprovedPlan } from '../runs/waiting/store.ts';
-import type { TreeOf } from './leaving/changes.ts';
+import { ownChangesOf, type TreeOf } from './leaving/changes.ts';
 import { allWorks, type Planning, type Work } from './work.ts';
 import type { MayRead } from './workspace/open-repositories.ts';
 
@@ -51,17 +51,27 @@ export async function findUnplanned(work: Work, treeOf: TreeOf): Promise<void> {
 
 /**
  * Returns whether a change is so large that a person approves a plan first, and none has. What earlier runs of the task have pushed to
- * the branch counts: they may have ended before anybody could ask for a plan.
+ * the branch counts: they may have ended before anybody could ask for a plan. In a revision only what it adds counts, because people
+ * have seen the rest when they asked for it.
  */
 export async function lacksPlan(work: Work, treeOf: TreeOf): Promise<boolean> {
+  const isRevision = work.run.kind === 'revise';
   let count = 0;
-  for (const each of allWorks(work)) count += (await changesOfBranch(each, treeOf)).length;
+  for (const each of allWorks(work))
+    count += (isRevision ? await ownChangesOf(each, treeOf) : await changesOfBranch(each, treeOf)).length;
   return count > maxUnplannedFiles;
 }
 
-/** Returns the files that the branch of a run changes, with what earlier runs pushed to it. */
+/** Returns the files that the branch of a run changes, with what earlier runs pushed to it and without what came from the base. */
 async function changesOfBranch(work: Work, treeOf: TreeOf): Promise<string[]> {
-  const { checkout, branch } = work;
-  const from = (branch.continues ? await checkout.mergeBase(branch.base, branch.from) : undefined) ?? branch.from;
-  return (await checkout.changes(await checkout.treeOf(from), await treeOf(work))).map(({ path }) => path);
+  const { checkout } = work;
+  const start = await checkout.treeOf(await startOf(work));
+  return (await checkout.changes(start, await treeOf(work))).map(({ path }) => path);
+}
+
+/** Returns the commit of the base branch from which the branch of a run differs. A run that merges has all of the base branch. */
+async function startOf({ checkout, branch }: Work): Promise<string> {
+  const { base, from, continues, conflicts } = branch;
+  if (conflicts !== undefined) return base;
+  return (continues ? await checkout.mergeBase(base, from) : undefined) ?? from;
 }

@@ -16,6 +16,11 @@ test.each<[RunKind, boolean | null, PlanMode, Approved, PlanMode]>([
   ['retry', true, 'never', undefined, 'always'],
   ['revise', true, 'always', undefined, 'never'],
   ['continue', true, 'always', undefined, 'never'],
+  ['revise', null, 'large', undefined, 'large'],
+  ['continue', null, 'large', undefined, 'large'],
+  ['continue', null, 'large', 'before', 'never'],
+  ['revise', false, 'large', undefined, 'never'],
+  ['fix', null, 'large', undefined, 'never'],
 ])('a run of kind %s with planFirst %s, plan: %s and a plan approved %s: %s', (kind, planFirst, repository, approved, mode) => {
   expect(planModeOf({ kind, planFirst, repository, approved })).toBe(mode);
 });

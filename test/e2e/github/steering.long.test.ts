@@ -289,30 +289,3 @@ test('unchecked commits reach a pull request only as a draft, and never with the
   github.fail(() => undefined);
   await push('main', '.deckhand.yml', '{}\n');
 });
-
-test('a large change without an approved plan is not pushed, however its run ends, and waits for a plan in the next one', async () => {
-  const { world, say, plays, push, mona } = face;
-  await push('main', '.deckhand.yml', 'plan: large\n');
-  const many = Array.from({ length: 8 }, (_, n) => write(`large-${n}.txt`, 'x\n'));
-  plays(many, [finish], ...Array<string>(4).fill('I am done.'));
-  const number = await world.issue('/agent start');
-  const ended = (count: number, status: string) =>
-    until(`run ${count} to end`, async () => {
-      const task = await face.taskOf(number);
-      return task.runCount === count && task.status === status && task;
-    });
-  const { id } = await ended(1, 'ready');
-  plays([write('large-0.txt', 'y\n')], [finish], ...Array<string>(5).fill('I am done.'));
-  await say(number, '/agent retry Go on.');
-  await ended(2, 'ready');
-  const branches = await mona<{ name: string }[]>('GET', `${repo}/branches?per_page=100`);
-  expect(branches.filter(({ name }) => name.includes(`/${number}-`))).toEqual([]);
-  const plan = { name: 'propose_plan', arguments: { markdown: 'Write eight files.', files: ['large-*.txt'] } };
-  plays([plan], [write('large-0.txt', 'z\n')], [finish], [finish]);
-  await say(number, '/agent retry With a plan.');
-  await waitsFor(number, 'plan');
-  await say(number, '/agent approve');
-  await ended(3, 'in_review');
-  const { files } = await world.get<{ files: object[] }>(`/tasks/${id}/diff`);
-  expect(files).toHaveLength(8);
-});
