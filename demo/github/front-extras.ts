@@ -52,7 +52,7 @@ export function endingSoon(path: string, text: string, seconds: number | undefin
 /** When the body and the title of issues were edited, and with which token, by the path of the issue. */
 export type Edits = Map<string, { body?: string; title?: string; bodyBy?: string; titleBy?: string }>;
 
-export interface Around extends AroundGitData {
+interface Around extends AroundGitData {
   /** `owner/name` of each repository. */
   names: string[];
   hooks: WebhookSender;
@@ -73,7 +73,7 @@ export interface Around extends AroundGitData {
   ask(method: string, path: string, authorization: string): Promise<{ status: number; text: string }>;
 }
 
-export interface Asked {
+interface Asked {
   method: string;
   /** The host that was asked, for links to other pages. */
   host: string;
@@ -82,7 +82,7 @@ export interface Asked {
   body: string;
 }
 
-export interface Answer {
+interface Answer {
   status: number;
   json: unknown;
   headers?: Record<string, string>;

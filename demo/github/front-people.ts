@@ -1,4 +1,20 @@
-import type { Answer, Around, Asked } from './front-extras.ts';
+import type { RareStates } from './rare-states.ts';
+
+interface Around {
+  call(method: string, path: string, authorization: string, body?: string): Promise<Response>;
+  rare: RareStates;
+}
+
+interface Asked {
+  path: string;
+  authorization: string;
+  body: string;
+}
+
+interface Answer {
+  status: number;
+  json: unknown;
+}
 
 /**
  * Reads a person's permission in a repository. The emulator finds nothing for people without a role, where GitHub answers
