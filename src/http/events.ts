@@ -1,3 +1,4 @@
+import { AsyncResource } from 'node:async_hooks';
 import { once } from 'node:events';
 import { setTimeout } from 'node:timers/promises';
 import type { Request, Response } from 'express';
@@ -58,6 +59,8 @@ export async function answerEvents(
   about: { userId: string; stopping: AbortSignal; recheck: () => Promise<unknown> },
   tell: (stream: EventStream) => Promise<void>,
 ): Promise<void> {
+  // Whatever has caused a check, its statements count for the caller: see `FairPool`.
+  const recheck = AsyncResource.bind(about.recheck);
   const uncount = countStream(about.userId);
   const setUnsent = countUnsent(res, about.userId);
   res.on('drain', () => setUnsent(res.writableLength));
@@ -84,7 +87,7 @@ export async function answerEvents(
     if (!signal.aborted) res.write(text);
     noteUnsent();
   };
-  const waiting = checkedWrites(about.recheck, { signal, write, end });
+  const waiting = checkedWrites(recheck, { signal, write, end });
   const noteUnsent = () => {
     const unsent = res.writableLength + waiting.chars();
     if (unsent > maxUnread) end();
@@ -96,7 +99,7 @@ export async function answerEvents(
     noteUnsent();
   };
   const stopPings = pingEvery(pingMs, res, write, end);
-  const stopChecks = recheckEvery(recheckMs, about.recheck, end);
+  const stopChecks = recheckEvery(recheckMs, recheck, end);
   const lastEventId = req.headers['last-event-id'];
   try {
     await tell({

@@ -1,3 +1,4 @@
+import { AsyncResource } from 'node:async_hooks';
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { setImmediate } from 'node:timers/promises';
@@ -5,6 +6,7 @@ import express from 'express';
 import { until } from '../../demo/real-service.ts';
 import { answerEvents } from '../../src/http/events.ts';
 import { followRun, openLiveText } from '../../src/runs/live-text.ts';
+import { currentTenant, forPerson } from '../../src/threads/tenant.ts';
 import { named } from '../support/http/event-stream.ts';
 import { headOf, openRaw } from '../support/http/raw-http.ts';
 import { openProject } from '../support/project.ts';
@@ -125,6 +127,28 @@ test('a reader who leaves everything unread is disconnected', async () => {
   server.close();
   server.closeAllConnections();
   raw.socket.destroy();
+});
+
+test('whoever causes an event, the check of rights before it counts for the reader', async () => {
+  const app = express();
+  const checkedFor: (string | undefined)[] = [];
+  app.get('/', (req, res) =>
+    forPerson('reader', async () => {
+      const recheck = async () => void checkedFor.push(currentTenant());
+      const about = { userId: 'reader', stopping: new AbortController().signal, recheck };
+      await answerEvents(req, res, about, async ({ send }) => {
+        outside.run(() => send({ data: 'x' }));
+      });
+    }),
+  );
+  const server = app.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  // As a notification of the database, which belongs to nobody.
+  const outside = { run: AsyncResource.bind((act: () => void) => act()) };
+  const answer = await fetch(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`);
+  expect(await answer.text()).toContain('data: "x"');
+  expect(checkedFor).toEqual(['reader']);
+  server.close();
 });
 
 test('the stream of a reader who left while access was checked ends', async () => {
