@@ -311,12 +311,22 @@ export async function lockSprintForTask(em: EntityManager, projectId: string, sp
 /** The most tasks of a sprint, subtasks included: a start, an end and a report are about all of them at once. */
 const maxSprintTasks = 2000;
 
-/** @throws Refused when a sprint has more tasks than one may have, once tasks were added to it */
-export async function assertSprintFits(em: EntityManager, sprintId: string): Promise<void> {
+async function countInSprint(em: EntityManager, sprintId: string): Promise<number> {
   const [{ count }]: [{ count: number }] = await em.query(
     'select count(*)::int as count from tasks where sprint_id = $1',
     [sprintId],
   );
+  return count;
+}
+
+/** Returns whether a sprint may have some more tasks. */
+export async function fitsSprint(em: EntityManager, sprintId: string, more: number): Promise<boolean> {
+  return (await countInSprint(em, sprintId)) + more <= maxSprintTasks;
+}
+
+/** @throws Refused when a sprint has more tasks than one may have, once tasks were added to it */
+export async function assertSprintFits(em: EntityManager, sprintId: string): Promise<void> {
+  const count = await countInSprint(em, sprintId);
   if (count > maxSprintTasks)
     throw new Refused(`A sprint has at most ${maxSprintTasks} tasks, and this one would have ${count}.`);
 }

@@ -9,7 +9,15 @@ import { queueRun } from '../runs/operations.ts';
 import { findLiveRun } from '../runs/store.ts';
 import { moveTask, tryMoveTask } from '../tasks/move.ts';
 import { insertTask } from '../tasks/operations.ts';
-import { countSubtasks, findTask, getTask, lockTask, setTaskFields, type TaskView } from '../tasks/store.ts';
+import {
+  countSubtasks,
+  findTask,
+  fitsSprint,
+  getTask,
+  lockTask,
+  setTaskFields,
+  type TaskView,
+} from '../tasks/store.ts';
 import { listLatestRuns } from '../tasks/work-store.ts';
 
 /**
@@ -30,7 +38,9 @@ export async function splitTask(
   // The task's pull request may have been merged or closed during the run. Then there is nothing left to split.
   if (status !== 'waiting_on_subtasks') return;
   await setTaskFields(em, parent.id, { splitByAgent: true });
-  const { owner, repositoryId, base, sprintId, responsible } = await getTask(em, parent.id);
+  const { owner, repositoryId, base, sprintId: sprint, responsible } = await getTask(em, parent.id);
+  // A full sprint does not hold up the work.
+  const sprintId = sprint !== null && (await fitsSprint(em, sprint, subtasks.length)) ? sprint : null;
   const directedBy = await directorsOf(em, run.id);
   for (const { title, description } of subtasks) {
     const id = await insertTask(app, em, parent.projectId, {

@@ -86,6 +86,40 @@ test('an agent is not offered to split a task that has nearly as many subtasks a
   expect(JSON.stringify(world.model.requests.at(-1)?.tools)).not.toContain('create_subtasks');
 });
 
+test('an agent splits a task of a full sprint into subtasks that are in no sprint', async () => {
+  const dates = { startDate: '2026-11-30', endDate: '2026-12-10' };
+  const sprints = `/projects/${world.project.id}/sprints`;
+  const { id: sprintId } = await world.service.api<{ id: string }>(world.token, 'POST', sprints, {
+    name: 'Full',
+    ...dates,
+  });
+  let parent: string | undefined;
+  before = async () => {
+    if (parent !== undefined) return;
+    parent = (await world.task()).id;
+    await world.sql(
+      `insert into tasks (id, project_id, title, description, status, sprint_id, created_at)
+       select 'task_' || right($1, 20) || lpad(n::text, 6, '0'), $2, 'Part', '', 'done', $1, now() - interval '1 day'
+       from generate_series(1, 1999) n`,
+      [sprintId, world.project.id],
+    );
+    await world.sql('update tasks set sprint_id = $1 where id = $2', [sprintId, parent]);
+  };
+  const subtasks = [{ title: 'Part one', description: '' }];
+  await play([[{ name: 'create_subtasks', arguments: { subtasks } }], [finish], [finish]]);
+  const part = await until('the subtask', async () => {
+    const [found] = await world.sql<{ sprintId: string | null }>(
+      `select sprint_id as "sprintId" from tasks where title = 'Part one'`,
+      [],
+    );
+    return found ?? false;
+  });
+  expect(part.sprintId).toBeNull();
+  // The run that continues the task must not split it again.
+  played = [[finish], [finish]];
+  await until('the task done', async () => (await world.get<{ status: string }>(`/tasks/${parent}`)).status === 'done');
+});
+
 test('changes made before three such answers become a draft pull request', async () => {
   await play([[write('made.txt')], 'I am done.']);
   const task = await world.taskIn('in_review');
