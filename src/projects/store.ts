@@ -149,6 +149,9 @@ export type GitHubUser = Pick<AnsweredUser, 'id' | 'login'> & {
   [Field in 'name' | 'avatar_url' | 'type']?: AnsweredUser[Field] | undefined;
 };
 
+/** The account that GitHub shows in place of one that was deleted. It stands for writers of whom nothing is known. */
+export const ghost: GitHubUser = { id: 10_137, login: 'ghost' };
+
 /**
  * Finds the user of a GitHub account, or creates one. A user who was known only by this login is bound to the account.
  * If another account had the login before and was renamed since, its user loses the login.

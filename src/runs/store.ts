@@ -6,6 +6,7 @@ import { type UserRow, Users } from '../db/tables/project.ts';
 import { liveRun, type RunRow, Runs } from '../db/tables/run.ts';
 import { type Failure, LeaseLost, type RunKind, type RunStatus } from '../domain/run.ts';
 import type { Paid } from '../projects/budgets.ts';
+import { ghost } from '../projects/store.ts';
 import { releaseRevisionsOf } from '../tasks/work-store.ts';
 import { currentSpan } from '../tracing/traced.ts';
 import { addWait, keepUnread } from './waiting/store.ts';
@@ -56,14 +57,20 @@ export async function listDirectorsOfTask(em: EntityManager, taskId: string): Pr
   return rows.map(({ id }) => id);
 }
 
-/** Returns the ids of the people whose words some tasks and their runs follow. */
-export async function listFollowed(em: EntityManager, taskIds: string[]): Promise<string[]> {
+/**
+ * Returns the ids of the people whose words some tasks and their runs follow, for somebody who wants to read in a repository. Nobody
+ * knows who wrote what an automation took from a release or a commit, but only people who may write in its repository could, so
+ * `ghost` does not count in a task of the repository that is read.
+ */
+export async function listFollowed(em: EntityManager, taskIds: string[], readIn?: string): Promise<string[]> {
   const rows: { id: string }[] = await em.query(
     `select distinct d.id as id /* not null */ from (
-       select directed_by from tasks where id = any($1)
-       union all select directed_by from runs where task_id = any($1)) f, jsonb_array_elements_text(f.directed_by) d (id)
+       select directed_by, repository_id from tasks where id = any($1)
+       union all select r.directed_by, t.repository_id from runs r join tasks t on t.id = r.task_id where t.id = any($1)) f
+     cross join lateral jsonb_array_elements_text(f.directed_by) d (id) left join users u on u.id = d.id
+     where u.github_id is distinct from $3 or f.repository_id is distinct from $2
      order by 1`,
-    [taskIds],
+    [taskIds, readIn ?? null, ghost.id],
   );
   return rows.map(({ id }) => id);
 }

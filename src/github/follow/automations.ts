@@ -5,7 +5,7 @@ import { depthOf, listOfRepository } from '../../automations/store.ts';
 import type { AutomationRow } from '../../db/tables/automation.ts';
 import { maxChain } from '../../domain/automations/automation.ts';
 import { oneLine } from '../../domain/text/sanitize.ts';
-import { type GitHubUser, upsertUser } from '../../projects/store.ts';
+import { type GitHubUser, ghost, upsertUser } from '../../projects/store.ts';
 import { unlessMissing } from '../../repositories/permission.ts';
 import { editorsOfText } from '../../repositories/voices.ts';
 import type { Place } from '../app/place.ts';
@@ -90,14 +90,12 @@ async function directorsFrom(
   return ids;
 }
 
-/** The account that GitHub shows in place of one that was deleted. It stands for writers of whom nothing is known. */
-const ghost: GitHubUser = { id: 10_137, login: 'ghost' };
-
 /** Returns who wrote what an event inserts. */
 async function writersFrom(place: Place, { event, author, sha, issue, pulls }: Occurrence): Promise<GitHubUser[]> {
   const known = author ?? ghost;
   if (event === 'push') return [known, ...(sha === null ? [] : await writersOfCommit(place, sha))];
-  if (event === 'checks.failed') return [];
+  // The names of checks come from files of the commit, or from programs.
+  if (event === 'checks.failed') return [ghost];
   // Everybody with write permission may edit the draft of a release, and GitHub does not say who did.
   if (event === 'release.published') return [known, ghost];
   const number = issue ?? pulls[0];
@@ -125,12 +123,31 @@ async function writersOfCommit(place: Place, sha: string): Promise<GitHubUser[]>
   const pulls =
     (await unlessMissing(octokit.request('GET /repos/{owner}/{repo}/commits/{commit_sha}/pulls', at))) ?? [];
   const editors: GitHubUser[] = pulls.length > maxPulls ? [ghost] : [];
-  for (const { number } of pulls.slice(0, maxPulls)) editors.push(...(await editorsAt(place, number)));
+  // The message of a merge has the title of its pull request, that of a squash or rebase also the messages of its commits.
+  const isMerge = (commit?.parents.length ?? 0) > 1;
+  for (const { number } of pulls.slice(0, maxPulls)) {
+    editors.push(...(await editorsAt(place, number)));
+    if (!isMerge) editors.push(...(await writersOfCommits(place, number)));
+  }
   const accounts = [commit?.author, commit?.committer, ...pulls.map(({ user }) => user ?? ghost)];
   const known = accounts.flatMap((each) =>
     each && 'id' in each && each.login !== webFlow ? [each as GitHubUser] : [],
   );
   return [...known, ...editors];
+}
+
+/** As many commits as GitHub lists at once. */
+const maxCommits = 100;
+
+/** Returns who wrote the messages of a pull request's commits. Only a verified signature says who that was. */
+async function writersOfCommits({ octokit, name }: Place, number: number): Promise<GitHubUser[]> {
+  const path = 'GET /repos/{owner}/{repo}/pulls/{pull_number}/commits';
+  const asked = octokit.request(path, { ...name, pull_number: number, per_page: maxCommits });
+  const commits = await unlessMissing(asked);
+  if (commits === undefined || commits.length === maxCommits) return [ghost];
+  return commits.map(({ author, commit }) =>
+    author && 'id' in author && commit.verification?.verified ? (author as GitHubUser) : ghost,
+  );
 }
 
 /** The account with which GitHub commits what people do in its pages. */
