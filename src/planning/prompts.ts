@@ -138,12 +138,16 @@ function places(repositories: RepositoryRow[]): string {
   return `# Where the repositories are\n${lines.join('\n')}`;
 }
 
-/** Lists the agents and repositories that tasks can name. */
-function listed({ agents, repositories }: Choices): string {
+/**
+ * Lists the agents and repositories that tasks can name. The personal agents of others are not listed: their makers wrote names and
+ * descriptions, and need not be allowed to read what the plan reads.
+ */
+function listed({ agents, repositories, userId }: Choices): string {
   const line = (name: string, description: string) => `- ${oneLine(name, 200)}: ${oneLine(description, 300)}`;
+  const shown = agents.filter(({ projectId, creatorId }) => projectId !== null || creatorId === userId);
   return [
     '# Agents',
-    ...agents.slice(0, maxListed).map((agent) => line(agent.name, agent.description)),
+    ...shown.slice(0, maxListed).map((agent) => line(agent.name, agent.description)),
     '\n# Repositories',
     ...repositories.slice(0, maxListed).map(({ name, url }) => line(name, url)),
   ].join('\n');
