@@ -97,6 +97,7 @@ import { WhatProofsAreAbout1772238310000 } from './0120-what-proofs-are-about.ts
 import { ProofsOfStrangers1772238222000 } from './0122-proofs-of-strangers.ts';
 import { RulesOfProofs1772238320000 } from './0123-rules-of-proofs.ts';
 import { WordsOfSprints1772238330000 } from './0124-words-of-sprints.ts';
+import { WordsOfDigests1772238340000 } from './0125-words-of-digests.ts';
 
 /** All migrations, oldest first; an explicit list, because a glob does not work under every runner. */
 export const migrations = [
@@ -199,4 +200,5 @@ export const migrations = [
   WhatProofsAreAbout1772238310000,
   RulesOfProofs1772238320000,
   WordsOfSprints1772238330000,
+  WordsOfDigests1772238340000,
 ];

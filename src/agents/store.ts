@@ -216,6 +216,12 @@ export async function listProjectAgents(em: EntityManager, projectId: string): P
   return em.find(Agents, { where: { projectId, isNewest: true }, order: { createdAt: 'ASC', id: 'ASC' } });
 }
 
+/**
+ * SQL: how the prompt of a chat calls the agent `a`. Only its maker chose the name of a personal one, so the chat would have to ask
+ * whether they may read what it reads.
+ */
+export const agentInChat = `case when a.project_id is null and a.id is not null then 'a personal agent' else a.name end`;
+
 /** SQL: the names of the agents that can own tasks of project $1, oldest first. */
 export const agentNames = `select a.id, a.name from agents a
   where ${isInUse} and (a.project_id = $1

@@ -2,8 +2,9 @@ import type { EntityManager } from 'typeorm';
 import { z } from 'zod';
 import { type Asking, converseInChat, type MayName } from '../agents/chat/converse.ts';
 import { AskInChat, ChatMessage, HistoryQuery, listHistory } from '../agents/chat/store.ts';
-import { findAgent, findBuiltInAgent } from '../agents/store.ts';
+import { agentInChat, findAgent, findBuiltInAgent, mayContinue } from '../agents/store.ts';
 import type { App } from '../app.ts';
+import type { AgentRow } from '../db/tables/project.ts';
 import type { HandoffRow } from '../db/tables/task.ts';
 import { defaultAgentKey } from '../domain/agent.ts';
 import { costText } from '../domain/budget.ts';
@@ -40,7 +41,7 @@ export interface ChatRun {
 /** Returns the latest runs of a task, newest first, with at most 20 results of checks each. */
 async function listChatRuns(em: EntityManager, taskId: string, limit: number): Promise<ChatRun[]> {
   return em.query(
-    `select r.id, r.kind, r.status, a.name as agent, u.login as "startedBy", r.created_at as "createdAt", r.steps,
+    `select r.id, r.kind, r.status, ${agentInChat} as agent, u.login as "startedBy", r.created_at as "createdAt", r.steps,
        r.cost_usd::float8 as "costUsd", r.failure,
        array(select left(c.text, 300) from (
          select e.id, e.text from run_events e where e.run_id = r.id and e.type = 'check' order by e.id desc limit 20) c
@@ -55,6 +56,8 @@ async function listChatRuns(em: EntityManager, taskId: string, limit: number): P
 export interface Surroundings {
   owner: string | null;
   sprint: string | null;
+  /** The ids of the people who wrote its name; null without a sprint. */
+  sprintWriters: string[] | null;
   parent: RelatedTask | null;
   dependencies: RelatedTask[];
   subtasks: RelatedTask[];
@@ -75,7 +78,7 @@ async function getSurroundings(em: EntityManager, taskId: string): Promise<Surro
   const related = `json_build_object('id', o.id, 'title', o.title, 'status', o.status, 'repositoryIds',
     array_remove(array[o.repository_id, o.issue_repository_id], null))`;
   const [row]: Surroundings[] = await em.query(
-    `select a.name as owner, s.name as sprint,
+    `select ${agentInChat} as owner, s.name as sprint, s.directed_by as "sprintWriters",
        (select ${related} from tasks o where o.id = t.parent_id) as parent,
        array(select ${related} from tasks o join task_dependencies d on d.depends_on_id = o.id
          where d.task_id = t.id order by o.created_at, o.id limit 30) as dependencies,
@@ -171,6 +174,7 @@ async function shownInComment(app: App, task: TaskView, comment: InComment): Pro
     around: {
       ...all.around,
       sprint: comment.hidesPrivate ? null : sprint,
+      sprintWriters: comment.hidesPrivate ? null : all.around.sprintWriters,
       parent: (await nameable(parent === null ? [] : [parent]))[0] ?? null,
       dependencies: await nameable(dependencies),
       subtasks: await nameable(subtasks),
@@ -267,10 +271,7 @@ export async function chatAboutTask(
   comment?: InComment | undefined,
 ): Promise<string> {
   const em = app.db.manager;
-  const agent =
-    (task.owner === null ? null : await findAgent(em, task.owner)) ??
-    (await findBuiltInAgent(em, task.projectId, defaultAgentKey)) ??
-    undefined;
+  const agent = await agentFor(em, task);
   const shown = await (comment === undefined ? shownToMembers(app, task) : shownInComment(app, task, comment));
   const diff = await findDiff(em, task.id);
   const paths = diff?.files.filter(({ status }) => status !== 'deleted').map(({ path }) => path) ?? [];
@@ -284,11 +285,31 @@ export async function chatAboutTask(
       repository: task.repositoryId === null ? null : await findRepository(em, task.repositoryId),
       branch: task.branchName,
     },
-    directedBy: await listFollowed(em, namedIn(task, shown)),
+    directedBy: await directorsOfChat(em, task, { shown, agent }),
     mayName: comment && mayNameIn(comment),
     changed: diff === undefined ? undefined : { commit: diff.headSha, paths },
     ...asking,
   });
+}
+
+/**
+ * Returns the agent of a task, or the default agent if the task has none that may work in the project: a person who left the project, or
+ * only views it, could change the prompt of their own agent.
+ */
+async function agentFor(em: EntityManager, { owner, projectId }: TaskView): Promise<AgentRow | undefined> {
+  const own = owner !== null && (await mayContinue(em, owner, projectId)) ? await findAgent(em, owner) : null;
+  return own ?? (await findBuiltInAgent(em, projectId, defaultAgentKey)) ?? undefined;
+}
+
+/** Returns the ids of the people whose words a model gets: those of tasks, of the sprint's name, and of the prompt of a personal agent. */
+async function directorsOfChat(
+  em: EntityManager,
+  task: TaskView,
+  { shown, agent }: { shown: Shown; agent: AgentRow | undefined },
+): Promise<string[]> {
+  const maker = agent?.projectId === null ? agent.creatorId : null;
+  const followed = await listFollowed(em, namedIn(task, shown), task.repositoryId ?? undefined);
+  return [...new Set([...followed, ...(shown.around.sprintWriters ?? []), ...(maker === null ? [] : [maker])])];
 }
 
 /** Returns the ids of the tasks whose words a model gets. */

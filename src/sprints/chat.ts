@@ -2,7 +2,7 @@ import type { EntityManager } from 'typeorm';
 import { z } from 'zod';
 import { type Asking, converseInChat } from '../agents/chat/converse.ts';
 import { AskInChat, ChatMessage, HistoryQuery, listHistory } from '../agents/chat/store.ts';
-import { findBuiltInAgent } from '../agents/store.ts';
+import { agentInChat, findBuiltInAgent } from '../agents/store.ts';
 import type { App } from '../app.ts';
 import type { Forecast } from '../domain/forecast/forecast.ts';
 import type { Failure } from '../domain/run.ts';
@@ -37,7 +37,7 @@ export interface ChatTask {
 /** Returns the tasks of a sprint: those that are not done first, then by the last change. */
 async function listChatTasks(em: EntityManager, sprintId: string, limit: number): Promise<ChatTask[]> {
   return em.query(
-    `select t.id, t.title, t.status, a.name as owner, t.issue_number as "issueNumber", t.failure,
+    `select t.id, t.title, t.status, ${agentInChat} as owner, t.issue_number as "issueNumber", t.failure,
        (select r.wait_reason from runs r where r.task_id = t.id and r.status = 'waiting') as waits,
        array(select d.depends_on_id from task_dependencies d where d.task_id = t.id order by 1 limit 20) as "dependsOn",
        array(select p.url || ' (' || p.status || ')' from pull_requests p where p.task_id = t.id
@@ -53,8 +53,8 @@ async function listChatTasks(em: EntityManager, sprintId: string, limit: number)
 
 /** Returns the tasks of a sprint that were carried over from an earlier one, with the name of the latest of these. */
 async function listCarriedIn(em: EntityManager, sprintId: string, limit: number) {
-  const rows: { id: string; title: string; from: string }[] = await em.query(
-    `select distinct on (t.id) t.id, t.title, e.name as from
+  const rows: { id: string; title: string; from: string; fromId: string }[] = await em.query(
+    `select distinct on (t.id) t.id, t.title, e.name as from, e.id as "fromId"
      from tasks t
      join sprint_history h on h.task_id = t.id and h.sprint_id <> $1
      join digests d on d.sprint_id = h.sprint_id and d.carried_over @> to_jsonb(t.id)
@@ -65,10 +65,14 @@ async function listCarriedIn(em: EntityManager, sprintId: string, limit: number)
   return rows;
 }
 
-/** Returns the report of a completed sprint, with the titles of the tasks that it carried over. */
+/**
+ * Returns the report of a completed sprint, with the titles of the tasks that it carried over, and whose words the report has. Tasks that
+ * are in it may have been deleted since. A report of which nobody knows whose words it has stays out.
+ */
 async function findChatDigest(em: EntityManager, sprintId: string, limit: number) {
-  const rows: { markdown: string; carriedOut: { id: string; title: string }[] }[] = await em.query(
-    `select d.markdown, array(
+  const rows: { markdown: string; carriedOut: { id: string; title: string }[]; writers: string[] }[] = await em.query(
+    `select case when d.directed_by is null then '' else d.markdown end as markdown /* not null */,
+       coalesce(d.directed_by, '[]') as writers /* not null */, array(
        select json_build_object('id', t.id, 'title', t.title) from tasks t
        where t.id in (select jsonb_array_elements_text(d.carried_over)) order by t.id limit $2) as "carriedOut"
      from digests d where d.sprint_id = $1`,
@@ -88,10 +92,13 @@ const digestChars = 8000;
 const handoffChars = 800;
 
 /**
- * Describes a sprint for a model that answers questions about it, and returns the ids of the tasks whose words it quotes. Every
- * part is bounded.
+ * Describes a sprint for a model that answers questions about it, and returns the ids of the tasks whose words it quotes, and the people
+ * who wrote its other words. Every part is bounded.
  */
-export async function describeSprint(app: App, sprint: SprintView): Promise<{ text: string; taskIds: string[] }> {
+export async function describeSprint(
+  app: App,
+  sprint: SprintView,
+): Promise<{ text: string; taskIds: string[]; writers: string[] }> {
   const em = app.db.manager;
   const { forecast } = await forecastOf(em, sprint);
   const tasks = await listChatTasks(em, sprint.id, maxTasks);
@@ -126,7 +133,12 @@ export async function describeSprint(app: App, sprint: SprintView): Promise<{ te
     ),
     textPart('Digest', digest?.markdown ?? '', digestChars),
   ]);
-  return { text, taskIds: [...tasks, ...carriedIn, ...(digest?.carriedOut ?? [])].map(({ id }) => id) };
+  const named = await findWriters(em, [sprint.id, ...carriedIn.map(({ fromId }) => fromId)]);
+  return {
+    text,
+    taskIds: [...tasks, ...carriedIn, ...(digest?.carriedOut ?? [])].map(({ id }) => id),
+    writers: [...named, ...(digest?.writers ?? [])],
+  };
 }
 
 function forecastText({ p50, p80, p95, reason }: Forecast): string {
@@ -156,15 +168,16 @@ function taskLine({ id, title, status, owner, issueNumber, failure, waits, depen
  */
 async function chatAboutSprint(app: App, sprint: SprintView, asking: Asking): Promise<string> {
   const em = app.db.manager;
-  const { text, taskIds } = await describeSprint(app, sprint);
+  const { text, taskIds, writers } = await describeSprint(app, sprint);
+  const repository = await findPrimary(em, sprint.projectId);
   return converseInChat(app, {
     about: { sprintId: sprint.id },
     at: { sprintId: sprint.id },
     projectId: sprint.projectId,
     agent: (await findBuiltInAgent(em, sprint.projectId, 'architect')) ?? undefined,
     context: text,
-    directedBy: [...new Set([...(await findWriters(em, sprint.id)), ...(await listFollowed(em, taskIds))])],
-    reads: { repository: await findPrimary(em, sprint.projectId), branch: null },
+    directedBy: [...new Set([...writers, ...(await listFollowed(em, taskIds, repository?.id))])],
+    reads: { repository, branch: null },
     ...asking,
   });
 }

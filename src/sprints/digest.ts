@@ -9,7 +9,8 @@ import { taskPage } from '../domain/task.ts';
 import { storableJson, storableText } from '../domain/text/sanitize.ts';
 import { AppError, notFound } from '../errors.ts';
 import { ModelFailed } from '../llm/model.ts';
-import { findSprint, type SprintView } from './store.ts';
+import { listFollowed } from '../runs/store.ts';
+import { findSprint, findWriters, type SprintView } from './store.ts';
 
 /** The report of a completed sprint. */
 export interface DigestView {
@@ -51,9 +52,13 @@ async function costOfSprint(em: EntityManager, sprint: SprintView): Promise<numb
   return cost;
 }
 
-async function insertDigest(em: EntityManager, digest: Omit<DigestView, 'createdAt' | 'words'>): Promise<void> {
+async function insertDigest(
+  em: EntityManager,
+  digest: Omit<DigestView, 'createdAt' | 'words'> & { directedBy: string[] },
+): Promise<void> {
   await em.query(
-    `insert into digests (sprint_id, markdown, completed, carried_over, failed, cost_usd) values ($1, $2, $3, $4, $5, $6)`,
+    `insert into digests (sprint_id, markdown, completed, carried_over, failed, cost_usd, directed_by)
+     values ($1, $2, $3, $4, $5, $6, $7)`,
     [
       digest.sprintId,
       storableText(digest.markdown),
@@ -61,6 +66,7 @@ async function insertDigest(em: EntityManager, digest: Omit<DigestView, 'created
       storableJson(digest.carriedOver),
       storableJson(digest.failed),
       digest.costUsd,
+      JSON.stringify(digest.directedBy),
     ],
   );
 }
@@ -98,7 +104,12 @@ export async function storeDigest(em: EntityManager, ending: Ending, baseUrl: st
   const { sprint, unfinished } = ending;
   const tasks = await listDigestTasks(em, sprint.id);
   const costUsd = await costOfSprint(em, sprint);
+  const followed = await listFollowed(
+    em,
+    tasks.map(({ id }) => id),
+  );
   await insertDigest(em, {
+    directedBy: [...new Set([...(await findWriters(em, [sprint.id])), ...followed])],
     sprintId: sprint.id,
     markdown: report(ending, tasks, costUsd, baseUrl),
     completed: tasks.filter((t) => t.isDone).map((t) => t.id),

@@ -121,13 +121,13 @@ export async function insertSprint(
   );
 }
 
-/** Returns the people whose words the name and the goal of a sprint are. */
-export async function findWriters(em: EntityManager, sprintId: string): Promise<string[]> {
+/** Returns the people whose words the names and goals of sprints are. */
+export async function findWriters(em: EntityManager, sprintIds: string[]): Promise<string[]> {
   const rows: { directedBy: string[] }[] = await em.query(
-    'select directed_by as "directedBy" from sprints where id = $1',
-    [sprintId],
+    'select directed_by as "directedBy" from sprints where id = any($1)',
+    [sprintIds],
   );
-  return rows[0]?.directedBy ?? [];
+  return [...new Set(rows.flatMap(({ directedBy }) => directedBy))];
 }
 
 export async function updateSprintRow(

@@ -41,6 +41,8 @@ interface DigestRow {
   carriedOver: unknown;
   failed: unknown;
   costUsd: number;
+  /** The ids of the people whose words the report has; null for reports of older versions. */
+  directedBy: string[] | null;
 }
 export const Digests = table<DigestRow>('digests', {
   sprintId: key(),
@@ -51,4 +53,5 @@ export const Digests = table<DigestRow>('digests', {
   carriedOver: json(),
   failed: json(),
   costUsd: big({ type: 'numeric' }),
+  directedBy: json({ nullable: true }),
 });
