@@ -70,10 +70,17 @@ const maxText = 500;
  */
 const leftOut = `('task.create', 'task.propose', 'task.fail', 'task.chat', 'task.snooze', 'task.end_snooze')`;
 
-/** SQL: what a record of the audit log quotes. */
-const quoted = ['answer', 'request', 'said', 'instructions', 'subtaskTitle', 'refusal', 'changedPlan']
-  .map((field) => `a.detail->'${field}'->>1`)
-  .join(', ');
+/** The fields of a record of the audit log that an entry quotes. */
+const quotedFields = ['answer', 'request', 'said', 'instructions', 'subtaskTitle', 'refusal', 'changedPlan'];
+
+/** Returns what a record quotes. PostgreSQL would unpack a long record for each of the fields. */
+function quotedIn(changes: ShownChanges): string | undefined {
+  for (const field of quotedFields) {
+    const said = changes[field]?.[1];
+    if (said != null) return String(said);
+  }
+  return undefined;
+}
 
 const person = (id: string, login: string) =>
   `case when ${id} is not null then json_build_object('id', ${id}, 'login', coalesce(${login}, '')) end`;
@@ -125,8 +132,8 @@ async function listTimeline(
   taskId: string,
   { limit, offset }: { limit: number; offset: number },
 ): Promise<TimelineEntry[]> {
-  return em.query(
-    `select e.id, e.at, e.type, e.actor, e.via, e.agent, e."runId", coalesce(${quoted}, left(e.text, ${maxText})) as text, e.url,
+  const rows: TimelineEntry[] = await em.query(
+    `select e.id, e.at, e.type, e.actor, e.via, e.agent, e."runId", left(e.text, ${maxText}) as text, e.url,
        coalesce(a.detail, e.changes) as changes, e.handoff
      from (select * from (${[created, acts, runs, waits, pushes, pulls].join('\nunion all\n')}) all_of_them
        order by at desc, id desc limit $2 + 1 offset $3) e
@@ -134,6 +141,7 @@ async function listTimeline(
      order by e.at desc, e.id desc`,
     [taskId, limit, offset],
   );
+  return rows.map((entry) => ({ ...entry, text: quotedIn(entry.changes) ?? entry.text }));
 }
 
 export const timelineRoutes: Route[] = [
