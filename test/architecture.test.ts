@@ -138,6 +138,17 @@ test('modules of the service keep no state, except for that of the process', () 
   expect(holding.filter((f) => !f.startsWith('web/')).sort()).toEqual(processState);
 });
 
+// React calls what an effect returns once the component goes, and methods of the browser that returned nothing may return a promise:
+// `scrollIntoView` does so in new versions of Chromium, which TypeScript does not know.
+test('an effect returns nothing or a function', () => {
+  const careless = code
+    .filter((f) => f.startsWith('src/web/'))
+    .filter((f) =>
+      /use(?:Layout)?Effect\(\(\) => (?!\{|void |\(\) => )/.test(readFileSync(join(repository, f), 'utf8')),
+    );
+  expect(careless).toEqual([]);
+});
+
 /** Names that the field does not use, with those that replaced them. */
 const oldNames = {
   Patience: 'RetryPolicy',

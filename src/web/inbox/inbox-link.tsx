@@ -78,11 +78,11 @@ function useInbox(isReady: boolean): InboxEntry[] | undefined {
 function useSignals(entries: InboxEntry[] | undefined, isReady: boolean): void {
   useNotifications(entries);
   const count = entries?.length ?? 0;
-  useEffect(() => showCountInTitle(count), [count]);
+  useEffect(() => void showCountInTitle(count), [count]);
   // With the inbox, so that both are one request.
   const { data: agents } = useQuery({ ...agentQueries.allAgents(), enabled: isReady });
   const isWorking = agents?.some(({ status }) => status === 'busy') ?? false;
-  useEffect(() => showIcon(isWorking ? '/icon-working.svg' : '/icon.svg'), [isWorking]);
+  useEffect(() => void showIcon(isWorking ? '/icon-working.svg' : '/icon.svg'), [isWorking]);
 }
 
 function useIsHidden(): boolean {

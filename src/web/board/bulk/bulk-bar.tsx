@@ -92,7 +92,7 @@ function AgentQuestion(props: { count: number; projectId: string; onAnswer(agent
   const { agents, preselected } = useAgentsToChoose(projectId);
   const form = useRef<HTMLFormElement>(null);
   // It appears below the buttons, where nobody looks for it.
-  useEffect(() => form.current?.querySelector('select')?.focus(), []);
+  useEffect(() => void form.current?.querySelector('select')?.focus(), []);
   const [chosen, setChosen] = useState<string>();
   const agentId = chosen ?? preselected;
   const label = `${plural(count, 'selected task')} ${count === 1 ? 'has' : 'have'} no agent. Who should do ${count === 1 ? 'it' : 'them'}?`;

@@ -139,7 +139,7 @@ function CommentEditor(props: {
   const { comment, onChange, onClose, onRemove } = props;
   const box = useRef<HTMLDivElement>(null);
   // The browser shows only the beginning of the field, at the edge of a small screen.
-  useEffect(() => box.current?.scrollIntoView({ block: 'nearest' }), []);
+  useEffect(() => void box.current?.scrollIntoView({ block: 'nearest' }), []);
   // There is nothing to delete yet.
   const isNew = comment.text.trim() === '';
   const onKeyDown = (event: KeyboardEvent) => {
