@@ -4,7 +4,7 @@ import { isRouteErrorResponse, type RouteObject, useRouteError } from 'react-rou
 import { EmptyState } from './display/sections.tsx';
 import { FirstScreen } from './frame/first-screen.tsx';
 import { NotFoundPage } from './frame/not-found-page.tsx';
-import { errorMessage } from './live/errors.ts';
+import { errorMessage, isConnectionError, statusOf } from './live/errors.ts';
 import { Shell } from './shell.tsx';
 
 /** The addresses of the dashboard. Each page is loaded when it is first opened. */
@@ -135,7 +135,8 @@ function PageError() {
         <p className="wrap">{isMissing ? missingText(isOutdated) : messageOf(error)}</p>
         <Button variant="primary" onClick={() => window.location.reload()}>
           Reload
-        </Button>
+        </Button>{' '}
+        <a href="/">Go to the inbox</a>
       </EmptyState>
     </main>
   );
@@ -162,4 +163,10 @@ function useIsOutdated(isAsked: boolean): boolean {
   return isOutdated;
 }
 
-const messageOf = (error: unknown) => (isRouteErrorResponse(error) ? error.statusText : errorMessage(error));
+const faultText = 'The page has a fault. Reload it. If it fails again, tell the operator of this service what you did.';
+
+function messageOf(error: unknown): string {
+  if (isRouteErrorResponse(error)) return error.statusText;
+  // What a script says of its own mistakes helps nobody here. The console has it.
+  return statusOf(error) === undefined && !isConnectionError(error) ? faultText : errorMessage(error);
+}

@@ -132,6 +132,24 @@ inBrowser('what is typed while the code of a dialog is loaded arrives in its fie
   }
 });
 
+inBrowser('what is typed after a Tab, while the code of a dialog is loaded, arrives in the next field', async () => {
+  const loaded = Promise.withResolvers<void>();
+  await page.route(/new-task-dialog/, (route) => loaded.promise.then(() => route.continue()));
+  await open();
+  await page.keyboard.press('n');
+  await page.keyboard.type('A title');
+  await page.keyboard.press('Tab');
+  await page.keyboard.type('And more');
+  loaded.resolve();
+  const dialog = page.getByRole('dialog', { name: 'New task' });
+  await dialog.getByLabel('Description').and(page.locator(':focus')).waitFor();
+  expect(await dialog.getByLabel('Title').inputValue()).toBe('A title');
+  expect(await dialog.getByLabel('Description').inputValue()).toBe('And more');
+  await page.unroute(/new-task-dialog/);
+  for (const label of ['Title', 'Description']) await dialog.getByLabel(label).fill('');
+  await dialog.getByLabel('Title').press('Escape');
+});
+
 inBrowser('several tasks are moved at once, and the reason of each refusal is shown', async () => {
   await open();
   for (const title of ['Plain one', 'Plain two', 'Works now'])

@@ -13,9 +13,13 @@ export const statusOf = (error: unknown): number | undefined => (isErrorReply(er
 /** Returns whether the object does not exist or the person may not see it, even if an earlier request showed it. */
 export const isInaccessible = (error: unknown): boolean => [403, 404].includes(statusOf(error) ?? 0);
 
+/** How the browsers word a failed request or import. A mistake of ours in a script is a TypeError, too. */
+const failedRequest = /fetch|network|load failed|import/i;
+
 /** Returns whether a request did not reach the service, or its reply did not arrive. */
 export const isConnectionError = (error: unknown): boolean =>
-  error instanceof TypeError || (error instanceof DOMException && error.name === 'TimeoutError');
+  (error instanceof TypeError && failedRequest.test(error.message)) ||
+  (error instanceof DOMException && error.name === 'TimeoutError');
 
 /** Returns whether something could not be fetched, because the browser is offline or the request has failed. */
 export const isUnread = ({ data, isError, fetchStatus }: Fetched): boolean =>

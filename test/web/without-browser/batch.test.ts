@@ -101,7 +101,7 @@ test('a refusal or an unreachable service is the answer to every read', async ()
     [429, { message: 'Too many' }],
     [429, { message: 'Too many' }],
   ]);
-  answer = () => Promise.reject(new TypeError('away'));
+  answer = () => Promise.reject(new TypeError('Failed to fetch'));
   const settled = await Promise.allSettled(['/a', '/b'].map((path) => read(fetch, path)));
   expect(settled.map(({ status }) => status)).toEqual(['rejected', 'rejected']);
 });
