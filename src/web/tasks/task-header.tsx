@@ -14,7 +14,7 @@ import { ResponsiblePicker } from './actions/responsible-picker.tsx';
 import { isMergeable } from './actions/task-actions.ts';
 import { mergeReadiness } from './merging/readiness.ts';
 import { TaskButtons } from './task-buttons.tsx';
-import { effortText, type TaskState, taskState } from './task-state.ts';
+import { effortText, isYetToBegin, type TaskState, taskState } from './task-state.ts';
 
 /** Shows in one line what a task is and the button for what comes next, and below it a sentence that says why. */
 export function TaskHeader({ task }: { task: Task }) {
@@ -138,7 +138,7 @@ function useTaskState(task: Task, isViewer: boolean): TaskState {
     subtasks: subtasks.length,
     openSubtasks: subtasks.filter(isOpen).length,
     isMergeBlocked: readiness?.problems.some(({ blocks }) => blocks) ?? false,
-    isQueued: live && live.status === 'queued',
+    isQueued: live && isYetToBegin(task, live),
     isViewer,
   });
 }

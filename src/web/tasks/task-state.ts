@@ -144,6 +144,11 @@ function hintsFor({ failure, status }: Task, actions: TaskAction[]): string[] {
   return actions.flatMap((action) => hints[action] ?? []);
 }
 
+/** Returns whether no worker has a run yet. Right after a decision, its task waits for nobody any more, and the run still says so. */
+export function isYetToBegin({ attention }: Pick<Task, 'attention'>, { status }: Pick<Run, 'status'>): boolean {
+  return status === 'queued' || (status === 'waiting' && attention === null);
+}
+
 /**
  * Says how many runs of a task have ended, how long they worked, without what they waited, and what they cost; undefined
  * before the first one.

@@ -6,7 +6,7 @@ import {
   mergeTitle,
   reviewText,
 } from '../../../src/web/tasks/merging/readiness.ts';
-import { effortText, taskState } from '../../../src/web/tasks/task-state.ts';
+import { effortText, isYetToBegin, taskState } from '../../../src/web/tasks/task-state.ts';
 import { askedFor, isMarkdown, isQuoted, timelineText } from '../../../src/web/tasks/timeline/timeline-texts.ts';
 
 const failure = { category: 'checks', message: 'the checks fail', retryable: true } as const;
@@ -51,6 +51,13 @@ test('a failed task says what Retry and Start do; another one does not', () => {
   expect(queued.sentence).toMatch(/^The run begins when a worker is free/);
   // Before its runs are read, it is not said whether one works.
   expect(taskState(task({ status: 'in_progress' }), around).sentence).toBe('A run is under way.');
+});
+
+test('right after a decision, a run that still says that it waits is about to begin', () => {
+  const attention = { id: 'wait_1', reason: 'plan' as const, text: '', options: [], since: '' };
+  expect(isYetToBegin(task({ attention: null }), { status: 'waiting' })).toBe(true);
+  expect(isYetToBegin(task({ attention }), { status: 'waiting' })).toBe(false);
+  expect(isYetToBegin(task({ attention: null }), { status: 'running' })).toBe(false);
 });
 
 test('a task says before its start whether a plan comes first', () => {
