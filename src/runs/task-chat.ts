@@ -195,7 +195,7 @@ function describeTask(task: TaskView, shown: Shown): string {
   const related = (t: { id: string; title: string; status: string }) => `${t.id} (${t.status}): ${t.title}`;
   const facts = [
     `Task ${task.id}, status: ${task.status}`,
-    ...(around.owner === null ? ['It has no owner.'] : [`Owner: the agent ${around.owner}`]),
+    ...(around.owner === null ? ['It has no owner.'] : [`Its agent: ${around.owner}`]),
     ...(around.sprint === null ? [] : [`Sprint: ${around.sprint}`]),
     ...(around.parent === null ? [] : [`Part of ${around.parent.id}: ${around.parent.title}`]),
     ...(task.branchName === null ? [] : [`Branch: ${task.branchName}`]),
