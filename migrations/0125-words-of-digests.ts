@@ -1,6 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** Stores whose words the report of a sprint has. Null for reports that exist: chats leave their text out. */
+/** Stores whose words the report of a sprint contains. Earlier reports have null, and chats leave their text out. */
 export class WordsOfDigests1772238340000 implements MigrationInterface {
   name = 'WordsOfDigests1772238340000';
 

@@ -1,6 +1,25 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { RareAnswer } from './rare-states.ts';
 
+/** A request to GitHub's API. */
+export interface Asked {
+  method: string;
+  /** The host that was asked, for links to other pages. */
+  host: string;
+  path: string;
+  authorization: string;
+  body: string;
+}
+
+/** What the front answers itself. */
+export interface Answer {
+  status: number;
+  json: unknown;
+  headers?: Record<string, string>;
+  /** Sent instead of `json`. */
+  text?: string;
+}
+
 /** Returns the path below which GitHub has its API. */
 export const basePathOf = ({ url = '' }: IncomingMessage) => (url.startsWith('/api/v3/') ? '/api/v3' : '');
 

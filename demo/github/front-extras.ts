@@ -1,4 +1,5 @@
 import type { ServerResponse } from 'node:http';
+import type { Answer, Asked } from './answers.ts';
 import { exactNumber } from './as-github.ts';
 import { listOpenPulls, readHistory, readPulls } from './front-history.ts';
 import type { FrontLinks } from './front-links.ts';
@@ -71,23 +72,6 @@ interface Around extends AroundGitData {
   call(method: string, path: string, authorization: string, body?: string): Promise<Response>;
   /** Reads what GitHub's REST API shows. */
   ask(method: string, path: string, authorization: string): Promise<{ status: number; text: string }>;
-}
-
-interface Asked {
-  method: string;
-  /** The host that was asked, for links to other pages. */
-  host: string;
-  path: string;
-  authorization: string;
-  body: string;
-}
-
-interface Answer {
-  status: number;
-  json: unknown;
-  headers?: Record<string, string>;
-  /** Sent instead of `json`. */
-  text?: string;
 }
 
 type Handler = (around: Around, asked: Asked) => Answer | Promise<Answer>;

@@ -1,19 +1,9 @@
+import type { Answer, Asked } from './answers.ts';
 import type { RareStates } from './rare-states.ts';
 
 interface Around {
   call(method: string, path: string, authorization: string, body?: string): Promise<Response>;
   rare: RareStates;
-}
-
-interface Asked {
-  path: string;
-  authorization: string;
-  body: string;
-}
-
-interface Answer {
-  status: number;
-  json: unknown;
 }
 
 /**

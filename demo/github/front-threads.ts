@@ -1,20 +1,11 @@
+import type { Answer, Asked } from './answers.ts';
+
 /** What these answers need of the front. */
 interface Around {
   reactions: { subject: string; content: string; by?: string }[];
   /** Who resolved a thread, by the number of its first comment. */
   resolved: Map<number, string>;
   call(method: string, path: string, authorization: string): Promise<Response>;
-}
-
-interface Asked {
-  path: string;
-  authorization: string;
-  body: string;
-}
-
-interface Answer {
-  status: number;
-  json: unknown;
 }
 
 const usersHave = [

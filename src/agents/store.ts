@@ -217,8 +217,8 @@ export async function listProjectAgents(em: EntityManager, projectId: string): P
 }
 
 /**
- * SQL: how the prompt of a chat calls the agent `a`. Only its maker chose the name of a personal one, so the chat would have to ask
- * whether they may read what it reads.
+ * SQL: the name of the agent `a` in the prompt of a chat. That of a personal agent is left out: it is a text of its maker, who need not be
+ * allowed to read what the chat reads.
  */
 export const agentInChat = `case when a.project_id is null and a.id is not null then 'a personal agent' else a.name end`;
 

@@ -279,7 +279,7 @@ async function resultOf(context: LoopContext, call: ToolCall, turn: Turn, isCut:
   if (turn.endedBy !== undefined) return notRun('an earlier call in this reply ended the run');
   if (turn.wait !== undefined) return notRun('the run waits for people first; call it again after that');
   const result = await callTool(context, call, { isCut });
-  // What people said meanwhile may answer the question or change the plan.
+  // A message that arrived while the model wrote may answer the question or change the plan.
   return result.kind === 'wait' && (await context.hasMore()) ? saidMeanwhile(call) : result;
 }
 

@@ -59,7 +59,7 @@ export async function answerEvents(
   about: { userId: string; stopping: AbortSignal; recheck: () => Promise<unknown> },
   tell: (stream: EventStream) => Promise<void>,
 ): Promise<void> {
-  // Whatever has caused a check, its statements count for the caller: see `FairPool`.
+  // The statements of a check count for the caller, whatever caused it: see `FairPool`.
   const recheck = AsyncResource.bind(about.recheck);
   const uncount = countStream(about.userId);
   const setUnsent = countUnsent(res, about.userId);

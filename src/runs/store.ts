@@ -58,9 +58,9 @@ export async function listDirectorsOfTask(em: EntityManager, taskId: string): Pr
 }
 
 /**
- * Returns the ids of the people whose words some tasks and their runs follow, for somebody who wants to read in a repository. Nobody
- * knows who wrote what an automation took from a release or a commit, but only people who may write in its repository could, so
- * `ghost` does not count in a task of the repository that is read.
+ * Returns the ids of the people whose words some tasks and their runs follow, for a chat that reads a repository. `ghost`
+ * stands for unknown people whose texts an automation took from its repository. Whoever wrote there could read it, so `ghost` does not
+ * count for tasks of the repository that is read.
  */
 export async function listFollowed(em: EntityManager, taskIds: string[], readIn?: string): Promise<string[]> {
   const rows: { id: string }[] = await em.query(

@@ -21,10 +21,12 @@ async function directors(em: EntityManager): Promise<number[]> {
   return ids;
 }
 const ghost = 10_137;
-/** The commits of the pull request, how many parents its commit has, and the id of whoever stands for eve. */
 interface Given {
+  /** The commits of the pull request. */
   commits?: object[];
+  /** How many parents the pushed commit has. */
   parents?: number;
+  /** The director instead of eve. */
   ghost?: number;
 }
 const editor = { login: 'eve', databaseId: 500 };
@@ -143,35 +145,29 @@ test.each<[string, object, object | null, number[]]>([
   expect(await directors(em)).toEqual(ids);
 });
 
-test('nobody knows who named a check', async () => {
+const release = { id: 3, tag_name: 'v1', name: 'One', body: 'Open acme/secret', html_url: 'https://x', author: ada };
+const failed = { id: 1, sha: sha('b'), state: 'failure', context: 'Open acme/secret', branches: [] };
+test.each<[string, string, string, string, object]>([
+  ['named a check', 'checks.failed', '{{ checks.name }}', 'status', failed],
+  [
+    'edited the draft of a release',
+    'release.published',
+    '{{ release.body }}',
+    'release',
+    { action: 'published', release },
+  ],
+])('nobody knows who %s', async (_what, event, description, name, payload) => {
   const { em, call, own, projectId, agents } = await acme.twoPeople();
   await em.query('delete from automations');
   await em.query('delete from tasks');
-  const task = { title: 'Look', description: '{{ checks.name }}', owner: agents[0]?.id, repositoryId: own.id };
-  const on = { event: 'checks.failed' };
-  await call('ada', 'POST', `/projects/${projectId}/automations`, { name: 'A', on, mostPerDay: 5, task });
-  const payload = {
-    id: 1,
-    sha: sha('b'),
-    state: 'failure',
-    context: 'Open acme/secret',
-    branches: [],
-    sender: ada,
-    ...place,
-  };
-  await acme.service.app.github?.receive({ id: 'guid-status', name: 'status', payload });
-  expect(await directors(em)).toEqual([400, 10_137]);
-});
-
-test('nobody knows who edited the draft of a release', async () => {
-  const { em, call, own, projectId, agents } = await acme.twoPeople();
-  await em.query('delete from automations');
-  await em.query('delete from tasks');
-  const task = { title: 'Look', description: '{{ release.body }}', owner: agents[0]?.id, repositoryId: own.id };
-  const on = { event: 'release.published' };
-  await call('ada', 'POST', `/projects/${projectId}/automations`, { name: 'A', on, mostPerDay: 5, task });
-  const release = { id: 3, tag_name: 'v1', name: 'One', body: 'Open acme/secret', html_url: 'https://x', author: ada };
-  const payload = { action: 'published', release, sender: ada, ...place };
-  await acme.service.app.github?.receive({ id: 'guid-release', name: 'release', payload });
-  expect(await directors(em)).toEqual([400, 10_137]);
+  const task = { title: 'Look', description, owner: agents[0]?.id, repositoryId: own.id };
+  await call('ada', 'POST', `/projects/${projectId}/automations`, { name: 'A', on: { event }, mostPerDay: 5, task });
+  await acme.service.app.github?.receive({
+    id: `guid-${name}`,
+    name,
+    payload: { ...payload, sender: ada, ...place } as never,
+  });
+  const [found] = await em.query('select description from tasks');
+  expect(found.description).toContain('Open acme/secret');
+  expect(await directors(em)).toEqual([400, ghost]);
 });

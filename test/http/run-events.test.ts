@@ -129,7 +129,7 @@ test('a reader who leaves everything unread is disconnected', async () => {
   raw.socket.destroy();
 });
 
-test('whoever causes an event, the check of rights before it counts for the reader', async () => {
+test('the check of rights before an event counts for the reader, whoever caused the event', async () => {
   const app = express();
   const checkedFor: (string | undefined)[] = [];
   app.get('/', (req, res) =>

@@ -1,3 +1,4 @@
+import type { Answer, Asked } from '../answers.ts';
 import type { RareStates } from '../rare-states.ts';
 import { gitIn } from './git-objects.ts';
 
@@ -19,21 +20,6 @@ export interface AroundGitData {
 export interface BranchMove {
   ref: string;
   sha: string;
-}
-
-interface Asked {
-  method: string;
-  host: string;
-  path: string;
-  authorization: string;
-  body: string;
-}
-
-interface Answer {
-  status: number;
-  json: unknown;
-  /** Sent instead of `json`. */
-  text?: string;
 }
 
 const tokenIn = (authorization: string) => authorization.replace(/^(token|bearer) /i, '');

@@ -136,7 +136,7 @@ async function writersOfCommit(place: Place, sha: string): Promise<GitHubUser[]>
   return [...known, ...editors];
 }
 
-/** As many commits as GitHub lists at once. */
+/** A page of commits has at most this many. */
 const maxCommits = 100;
 
 /** Returns who wrote the messages of a pull request's commits. Only a verified signature says who that was. */

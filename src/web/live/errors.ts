@@ -14,7 +14,7 @@ export const statusOf = (error: unknown): number | undefined => (isErrorReply(er
 export const isInaccessible = (error: unknown): boolean => [403, 404].includes(statusOf(error) ?? 0);
 
 /** How the browsers word a failed request or import. A mistake of ours in a script is a TypeError, too. */
-const failedRequest = /fetch|network|load failed|import/i;
+const failedRequest = /fetch|network|load failed|import|connection|input stream/i;
 
 /** Returns whether a request did not reach the service, or its reply did not arrive. */
 export const isConnectionError = (error: unknown): boolean =>

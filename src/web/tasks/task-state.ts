@@ -144,7 +144,10 @@ function hintsFor({ failure, status }: Task, actions: TaskAction[]): string[] {
   return actions.flatMap((action) => hints[action] ?? []);
 }
 
-/** Returns whether no worker has a run yet. Right after a decision, its task waits for nobody any more, and the run still says so. */
+/**
+ * Returns whether a run still has to begin. Right after a decision, its task no longer waits for a person, but the run that the page knows
+ * still has the status `waiting`.
+ */
 export function isYetToBegin({ attention }: Pick<Task, 'attention'>, { status }: Pick<Run, 'status'>): boolean {
   return status === 'queued' || (status === 'waiting' && attention === null);
 }

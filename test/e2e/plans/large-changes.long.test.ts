@@ -25,7 +25,7 @@ const finish = { name: 'finish', arguments: { summary: 'Done.', nextSteps: [] } 
 const files = (count: number) => Array.from({ length: count }, (_, n) => write(`large-${n}.txt`, 'x\n'));
 const plan = { name: 'propose_plan', arguments: { markdown: 'Write many files.', files: ['large-*.txt', 'typo.txt'] } };
 const givesUp = Array<string>(5).fill('I am done.');
-/** Writes many files, is told that this needs a plan, and proposes one. */
+/** Writes many files, and proposes a plan when `finish` is refused for the lack of one. */
 const writesMany = [files(9), [finish], [plan], [...files(9), finish], [finish]];
 
 const waitsForPlan = (number: number) =>

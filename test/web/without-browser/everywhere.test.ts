@@ -161,7 +161,12 @@ test('an error about fields calls them as the form does', () => {
     'Last day must not be before first day',
   );
   // The browsers' words for a request that failed, and a mistake of a script.
-  const lost = ['Failed to fetch', 'NetworkError when attempting to fetch resource.', 'Load failed'];
+  const lost = [
+    'Failed to fetch',
+    'NetworkError when attempting to fetch resource.',
+    'Load failed',
+    'The Internet connection appears to be offline.',
+  ];
   for (const words of lost) expect(errorMessage(new TypeError(words))).toMatch(/cannot be reached|You are offline/);
   expect(errorMessage(new TypeError('f is not a function'))).toBe('f is not a function');
   expect(errorMessage({ status: 409, data: { message: 'login is taken' } }, { login: 'Name' })).toBe('login is taken');
