@@ -204,7 +204,7 @@ inBrowser('MCP servers are added, replaced and removed; values of headers are ne
   await world.sql('delete from repositories where id = $1', [other]);
 });
 
-inBrowser('an MCP server that somebody removes while it is edited does not come back', async () => {
+inBrowser('an MCP server that somebody removes while it is edited comes back only if that is wanted', async () => {
   const tracker = await startMcpServer();
   const set = (servers: object[]) => world.service.api(world.token, 'PUT', `${base}/mcp-servers`, servers);
   await set([{ name: 'tracker', url: tracker.url, headers: [] }]);
@@ -216,9 +216,15 @@ inBrowser('an MCP server that somebody removes while it is edited does not come 
   tracker.close();
   await set([]);
   await section.getByRole('button', { name: 'Save server' }).click();
-  await page.getByText('Somebody has removed tracker in the meantime.').waitFor();
-  await section.getByRole('listitem').waitFor({ state: 'detached' });
+  await page.getByText('Nothing was saved. Somebody has removed tracker in the meantime.').waitFor();
   expect(await world.get(`${base}/mcp-servers`)).toEqual([]);
+  // Now the person knows. What they typed is still there.
+  await section.getByText('If agents still need it, saving it here adds it again.').waitFor();
+  expect(await section.getByRole('listitem').getByLabel('URL').inputValue()).toBe(tracker.url);
+  await section.getByRole('button', { name: 'Save server' }).click();
+  await section.getByRole('listitem').getByText('Tools: all').waitFor();
+  expect(await world.get(`${base}/mcp-servers`)).toMatchObject([{ name: 'tracker', url: tracker.url }]);
+  await set([]);
 });
 
 inBrowser('environment secrets are added, assigned, replaced and deleted; their values are never shown', async () => {

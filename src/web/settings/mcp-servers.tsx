@@ -57,19 +57,28 @@ export function McpServers({ projectId }: { projectId: string }) {
                 onEnd={() => setEdited(undefined)}
                 isBusy={save.isPending}
                 onAdd={async (added, problem) => {
-                  await save.mutateAsync((latest) => withServer(latest, added, of));
+                  const replaced = known.some(({ name }) => name === of?.name) ? of : undefined;
+                  await save.mutateAsync((latest) => withServer(latest, added, replaced));
                   setProblems((before) => ({ ...before, [added.name]: problem }));
                 }}
               />
             );
-            const isEditing = known.some(({ name }) => name === edited?.name);
+            const isRemoved = edited !== undefined && !known.some(({ name }) => name === edited.name);
             return (
               <>
                 <ul className="list">
-                  {known.map((server) =>
+                  {/* The form stays open with what somebody has typed when the server is removed elsewhere. */}
+                  {(isRemoved ? [...known, edited] : known).map((server) =>
                     server.name === edited?.name ? (
                       <li key={server.name} className="list-item">
-                        <div className="stack full-width">{form(edited)}</div>
+                        <div className="stack full-width">
+                          {isRemoved && (
+                            <Flash variant="warning" role="alert">
+                              {removedText(edited)} If agents still need it, saving it here adds it again.
+                            </Flash>
+                          )}
+                          {form(edited)}
+                        </div>
                       </li>
                     ) : (
                       <ServerItem
@@ -85,7 +94,7 @@ export function McpServers({ projectId }: { projectId: string }) {
                   )}
                 </ul>
                 {/* It keeps what somebody has typed while another server is edited. */}
-                <div hidden={isEditing}>
+                <div hidden={edited !== undefined}>
                   <div className="stack">{form(undefined)}</div>
                 </div>
               </>
@@ -104,10 +113,11 @@ export function McpServers({ projectId }: { projectId: string }) {
 function withServer(known: Server[], added: Server, edited: Server | undefined): Server[] {
   const name = (edited ?? added).name.toLowerCase();
   const isSame = (each: Server) => each.name.toLowerCase() === name;
-  if (edited !== undefined && !known.some(isSame))
-    throw new Error(`Somebody has removed ${edited.name} in the meantime. Add it again if agents still need it.`);
+  if (edited !== undefined && !known.some(isSame)) throw new Error(`Nothing was saved. ${removedText(edited)}`);
   return known.some(isSame) ? known.map((each) => (isSame(each) ? added : each)) : [...known, added];
 }
+
+const removedText = ({ name }: { name: string }) => `Somebody has removed ${name} in the meantime.`;
 
 interface ItemProps {
   server: api.McpServer;
