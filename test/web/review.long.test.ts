@@ -88,6 +88,21 @@ inBrowser('a finger hits the button of a line', async () => {
   await touch.send('Emulation.setTouchEmulationEnabled', { enabled: false });
 });
 
+inBrowser('a comment on a line can be finished above the keyboard of a phone', async () => {
+  await page.setViewportSize({ width: 390, height: 844 });
+  await go('?tab=diff');
+  await button('Comment on line 1', file('b.txt')).click();
+  await page.getByLabel('Comment on b.txt:1', { exact: true }).fill('Not this.');
+  await page.setViewportSize({ width: 390, height: 450 });
+  const isVisible = `[...document.querySelectorAll('.line-comment button')].every((button) => {
+    const { top, bottom } = button.getBoundingClientRect();
+    return top >= 0 && bottom <= innerHeight;
+  })`;
+  await page.waitForFunction(isVisible, undefined, { timeout: 5_000 });
+  await button('Delete comment', file('b.txt')).click();
+  await page.setViewportSize({ width: 1280, height: 800 });
+});
+
 inBrowser('comments on lines survive a reload and are sent as one request for changes', async () => {
   await go('?tab=diff');
   await comment('a.txt', 2, 'Call it deux.');

@@ -138,8 +138,13 @@ function CommentEditor(props: {
 }) {
   const { comment, onChange, onClose, onRemove } = props;
   const box = useRef<HTMLDivElement>(null);
-  // The browser shows only the beginning of the field, at the edge of a small screen.
-  useEffect(() => void box.current?.scrollIntoView({ block: 'nearest' }), []);
+  // At the edge of a small screen, and above a phone's keyboard, the browser shows only the beginning of the field.
+  useEffect(() => {
+    const show = () => void box.current?.scrollIntoView({ block: 'nearest' });
+    show();
+    visualViewport?.addEventListener('resize', show);
+    return () => visualViewport?.removeEventListener('resize', show);
+  }, []);
   // There is nothing to delete yet.
   const isNew = comment.text.trim() === '';
   const onKeyDown = (event: KeyboardEvent) => {
