@@ -51,6 +51,21 @@ test('a task has one status label, and agent:failed after a failure', () => {
   expect(ownLabels.size).toBe(Object.keys(labelOf).length + 2);
 });
 
+test('the check run of a commit that is not ready is never green, neither is it one that GitHub takes for passed', () => {
+  const unready = { ...secret, isUnready: true };
+  const subtasks = wanted({ ...picture, status: 'waiting_on_subtasks' }, unready);
+  expect(subtasks.check).toMatchObject({
+    conclusion: 'action_required',
+    title: '🧩 Waiting on subtasks, not ready to merge',
+  });
+  const failed = { ...picture.run, status: 'failed' } as TaskPicture['run'];
+  for (const run of [picture.run, failed, null])
+    expect(wanted({ ...picture, run }, unready).check.conclusion).toBe('action_required');
+  expect(wanted(picture, secret).check.conclusion).toBe('success');
+  // Whoever takes the commit for ready sees the difference at once.
+  expect(wanted(picture, unready).essence).not.toBe(wanted(picture, secret).essence);
+});
+
 test('the comment shows status, agent, run, pull request, cost and handoff', () => {
   const { comment } = wanted(picture, secret);
   expect(comment.startsWith(`${statusMarker}\n`)).toBe(true);

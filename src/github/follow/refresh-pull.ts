@@ -348,13 +348,14 @@ interface Now {
 
 /** Returns the commit with which a pull request may not be merged from now on. */
 export function unreadyAfter(
-  before: Pick<PullRequestRow, 'status' | 'unreadySha'>,
+  before: Pick<PullRequestRow, 'status' | 'headSha' | 'unreadySha'>,
   { status, headSha, isStill, wasUnready, isUnproved, merge }: Now,
 ): string | null {
   if (isUnproved) return merge?.to ?? headSha;
   const unready = isStill || wasUnready ? headSha : before.unreadySha;
-  // A person may decide that a draft is ready although its commit was not checked.
-  if (before.status === 'draft' && status === 'open' && unready === headSha) return null;
+  // A person may decide that a draft is ready although its commit was not checked. They decide about the head that it had: one that was
+  // pushed since they looked stays as it is.
+  if (before.status === 'draft' && status === 'open' && unready === headSha && before.headSha === headSha) return null;
   // Our own merge of the base makes nothing ready.
   return merge !== undefined && unready !== null && unready === merge.from ? merge.to : unready;
 }

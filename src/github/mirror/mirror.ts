@@ -20,6 +20,8 @@ export interface WantedCheck {
   }[];
 }
 
+type Verdict = Pick<WantedCheck, 'status' | 'conclusion' | 'title'>;
+
 export interface Wanted {
   labels: string[];
   comment: string;
@@ -28,8 +30,15 @@ export interface Wanted {
   essence: string;
 }
 
-/** Computes what an issue or pull request in the repository `shownIn` should show of a task. Pure. */
-export function wanted(task: TaskPicture, shownIn: { isPrivate: boolean }): Wanted {
+/** An issue or pull request that shows a task. */
+interface Shown {
+  isPrivate: boolean;
+  /** The commit of its check run is not ready to be merged, or was not when somebody pushed it. */
+  isUnready?: boolean;
+}
+
+/** Computes what an issue or pull request should show of a task. Pure. */
+export function wanted(task: TaskPicture, shownIn: Shown): Wanted {
   const { status, failure, attention, issueText, budget, notice, run, pulls, merging, dropped } = task;
   const labels = [
     labelOf[status],
@@ -48,13 +57,16 @@ export function wanted(task: TaskPicture, shownIn: { isPrivate: boolean }): Want
     pulls.map((p) => [p.number, p.status]),
     merging?.state,
     dropped,
+    // What the check run says of a commit stays with it, so it is corrected at once.
+    ...(shownIn.isUnready ? ['not ready'] : []),
   ]);
   const comment = statusComment(task, shownIn);
-  return { labels, comment, check: checkOf(task, comment), essence };
+  return { labels, comment, check: checkOf(task, comment, shownIn), essence };
 }
 
 /** A check shows what the comment shows, below its marker and title. */
-function checkOf({ status, run, failure, attention }: TaskPicture, comment: string): WantedCheck {
+function checkOf(task: TaskPicture, comment: string, { isUnready = false }: Shown): WantedCheck {
+  const { status, run } = task;
   const isLive = status === 'in_progress' || (run !== null && liveStatuses.includes(run.status));
   const summary = comment.split('\n').slice(2).join('\n');
   const actions: WantedCheck['actions'] = [];
@@ -62,18 +74,20 @@ function checkOf({ status, run, failure, attention }: TaskPicture, comment: stri
     actions.push({ label: 'Cancel', description: 'Stop the agent and keep the branch', identifier: 'cancel' });
   else if (run?.status === 'failed' || run?.status === 'cancelled')
     actions.push({ label: 'Retry', description: 'Let the agent continue from here', identifier: 'retry' });
-  const state = attention === null ? statusWords[status] : waitWords[attention.reason];
-  const title = failure === null ? state : `Failed (${failure.category})`;
-  if (isLive) return { status: run?.status === 'queued' ? 'queued' : 'in_progress', title, summary, actions };
-  return { status: 'completed', conclusion: conclusionOf(failure, run), title, summary, actions };
+  return { ...verdictOf(task, isLive, isUnready), summary, actions };
 }
 
-/** Only a run that succeeded makes the check run green. A failed one whose failure people have set aside says nothing. */
-function conclusionOf(
-  failure: TaskPicture['failure'],
-  run: TaskPicture['run'],
-): NonNullable<WantedCheck['conclusion']> {
-  if (failure !== null) return 'failure';
-  if (run?.status === 'succeeded') return 'success';
-  return run?.status === 'cancelled' ? 'cancelled' : 'neutral';
+/** Only a run that succeeded makes the check run of a commit green, and only if the commit is ready. */
+function verdictOf({ status, run, failure, attention }: TaskPicture, isLive: boolean, isUnready: boolean): Verdict {
+  const state = attention === null ? statusWords[status] : waitWords[attention.reason];
+  const title = failure === null ? state : `Failed (${failure.category})`;
+  const ended = (conclusion: NonNullable<Verdict['conclusion']>, said = title) =>
+    ({ status: 'completed', conclusion, title: said }) as const;
+  if (isLive) return { status: run?.status === 'queued' ? 'queued' : 'in_progress', title };
+  if (failure !== null) return ended('failure');
+  // GitHub takes `neutral` for passed, too.
+  if (isUnready) return ended('action_required', status === 'done' ? state : `${state}, not ready to merge`);
+  if (run?.status === 'succeeded') return ended('success');
+  // A failed run whose failure people have set aside says nothing.
+  return ended(run?.status === 'cancelled' ? 'cancelled' : 'neutral');
 }

@@ -33,7 +33,7 @@ import { isTripped, noteWrite } from '../issues/limit-writes.ts';
 import { listOwnersOfLinks } from '../links/link-store.ts';
 import { syncLinks } from '../links/sync-links.ts';
 import { findItem } from '../paginate.ts';
-import { findPull, listMirrored } from '../store.ts';
+import { findPull, isUnreadyCommit, listMirrored } from '../store.ts';
 import { syncMilestone } from './milestones.ts';
 import { wanted } from './mirror.ts';
 import { linkIssue, markShown } from './mirror-store.ts';
@@ -87,7 +87,10 @@ function readShown(app: App, before: MirroredRow, shownIn: RepositoryRow) {
     const task = await findTask(em, before.taskId);
     if (task === undefined) return undefined;
     const pull = await findPull(em, before.repositoryId, before.number);
-    return { task, pull, picture: await pictureOf(app, em, task, before, shownIn) };
+    const sha = pull === null ? undefined : checkedCommit(pull, task, before);
+    // GitHub counts the check run of a commit for all its pull requests, so the commit has to be ready in each.
+    const isUnready = sha !== undefined && (await isUnreadyCommit(em, before.repositoryId, sha));
+    return { task, sha, isUnready, picture: await pictureOf(app, em, task, before, shownIn) };
   });
 }
 
@@ -101,8 +104,8 @@ async function syncMirrored(app: App, em: EntityManager, before: MirroredRow, re
   const octokit = await app.github.asInstallation(installationId);
   const shown = await readShown(app, before, repository);
   if (shown === undefined) return;
-  const { task, pull, picture } = shown;
-  const { labels, comment, check, essence } = wanted(picture, repository);
+  const { task, sha, isUnready, picture } = shown;
+  const { labels, comment, check, essence } = wanted(picture, { isPrivate: repository.isPrivate, isUnready });
   const milestone = () =>
     syncMilestone(app, em, { octokit, name: { owner, repo }, repository }, task, before).catch((error) => {
       // Somebody gave the title of the milestone to another one at the same moment. The next update tries again.
@@ -110,7 +113,6 @@ async function syncMirrored(app: App, em: EntityManager, before: MirroredRow, re
       app.log.info({ err: error, taskId: task.id }, 'a milestone cannot be created');
     });
   const issue = { owner, repo, issue_number: before.number };
-  const sha = pull === null ? undefined : checkedCommit(pull, task, before);
   const progress = createHash('sha256')
     .update(JSON.stringify([comment, check, sha]))
     .digest('base64url');

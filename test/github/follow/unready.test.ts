@@ -75,7 +75,7 @@ test('a long chain of our merges is not ready, because its beginning is not read
 test('only a mark of a person lifts that the head is not ready, and not while it moves to another base', () => {
   const none = { isStill: false, wasUnready: false, isUnproved: false, merge: undefined };
   const now = { status: 'open' as const, headSha: 'h', ...none };
-  const open = { status: 'open' as const, unreadySha: 'h' };
+  const open = { status: 'open' as const, headSha: 'h', unreadySha: 'h' };
   const draft = { ...open, status: 'draft' as const };
   const merge = { from: 'h', to: 'm' };
   expect(unreadyAfter(open, now)).toBe('h');
@@ -85,6 +85,8 @@ test('only a mark of a person lifts that the head is not ready, and not while it
   expect(unreadyAfter({ ...open, unreadySha: 'before' }, { ...now, isStill: true, merge })).toBe('m');
   expect(unreadyAfter({ ...open, unreadySha: null }, { ...now, wasUnready: true })).toBe('h');
   expect(unreadyAfter(draft, now)).toBeNull();
+  // They have looked at another commit than the one that was pushed meanwhile.
+  expect(unreadyAfter({ ...draft, headSha: 'before' }, now)).toBe('h');
   expect(unreadyAfter(draft, { ...now, merge })).toBeNull();
   expect(unreadyAfter(draft, { ...now, isUnproved: true })).toBe('h');
   expect(unreadyAfter({ ...open, unreadySha: null }, { ...now, isUnproved: true, merge })).toBe('m');
