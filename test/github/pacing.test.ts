@@ -53,6 +53,24 @@ test('a read is retried when GitHub does not respond, a write never', async () =
   expect(second.pendingMocks()).toHaveLength(1);
 });
 
+test('what a write depends on is checked when it has its slot, and nothing is sent if that has changed', async () => {
+  const sent = api().post('/repos/a/b/issues/1/comments').reply(201, {});
+  const slow = octokit(300);
+  await write(slow);
+  let hasMoved = false;
+  const rightBefore = async () => {
+    if (hasMoved) throw new Error('moved');
+  };
+  const request = { rightBefore };
+  const second = slow.request('POST /repos/a/b/issues/1/comments', { body: 'x', request });
+  // It waits for its slot now.
+  setImmediate(() => {
+    hasMoved = true;
+  });
+  await expect(second).rejects.toThrow('moved');
+  expect(sent.isDone()).toBe(true);
+});
+
 test('the quota that an installation has left is a metric; calls without an installation share none', async () => {
   const reset = Math.ceil(Date.now() / 1000) + 3600;
   const headers = { 'x-ratelimit-limit': '5000', 'x-ratelimit-remaining': '1250', 'x-ratelimit-reset': String(reset) };

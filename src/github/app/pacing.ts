@@ -134,6 +134,15 @@ function graphqlFault({ status, data, headers }: Answer): Error | undefined {
   return undefined;
 }
 
+/** What the option `request` of a call may have beside Octokit's own. */
+export interface PacedRequest {
+  /**
+   * Called when the call has its slot, right before it is sent. A write may wait for a minute, and what was checked before it may have
+   * changed by then. An error that it throws is the call's.
+   */
+  rightBefore?: (() => Promise<void>) | undefined;
+}
+
 /** One API call of an installation. */
 interface Call<Response> {
   installationId: number;
@@ -145,6 +154,7 @@ interface Call<Response> {
   repository: string | undefined;
   /** Aborted when the caller no longer needs the response. */
   signal: AbortSignal | undefined;
+  rightBefore: PacedRequest['rightBefore'];
   send(signal: AbortSignal): Promise<Response>;
 }
 
@@ -191,7 +201,7 @@ export function keepPace(octokit: Octokit, installationId: number, pace: Pace): 
     const isGraphql = options.url.endsWith('/graphql');
     const isQuery = isGraphql && !/^\s*mutation\b/.test(String(options.query));
     const isWrite = !isQuery && !['GET', 'HEAD'].includes(options.method ?? 'GET');
-    const { signal } = (options.request ?? {}) as { signal?: AbortSignal };
+    const { signal, rightBefore } = (options.request ?? {}) as PacedRequest & { signal?: AbortSignal };
     const call = {
       installationId,
       isWrite,
@@ -199,6 +209,7 @@ export function keepPace(octokit: Octokit, installationId: number, pace: Pace): 
       isGraphql,
       repository: repositoryOf(options),
       signal,
+      rightBefore,
       send: async (either: AbortSignal) => request({ ...options, request: { ...options.request, signal: either } }),
     };
     const method = options.method ?? 'GET';
@@ -254,12 +265,13 @@ async function perform<Response extends Answer>(pace: Pace, call: Call<Response>
  */
 async function awaitSlot<Response>(pace: Pace, call: Call<Response>): Promise<void> {
   assertShare(pace, call);
-  const { installationId, isWrite, signal } = call;
+  const { installationId, isWrite, signal, rightBefore } = call;
   const waitMs = isWrite
     ? await takeWriteSlot(pace.db, installationId, pace.intervalMs, longestWaitMs)
     : await readParkedTime(pace.db, installationId);
   if (waitMs === undefined || waitMs > longestWaitMs) throw new RateLimited(waitMs ?? longestWaitMs);
   if (waitMs > 0) await sleep(waitMs, undefined, signal === undefined ? {} : { signal });
+  await rightBefore?.();
   // While this worker was suspended, another worker may have taken over its job. That worker then does the write.
   if (isWrite) await assertLock();
   signal?.throwIfAborted();

@@ -110,11 +110,12 @@ const waits: Record<string, string> = {
   DIRTY: 'It conflicts with its base branch.',
 };
 
-/** Turns on GitHub's auto-merge for a commit. Title and message stay those that the repository's settings give. */
+/** Turns on GitHub's auto-merge for a commit. `request` is an option of the call. Title and message stay those that the repository's settings give. */
 export async function enableAutoMerge(
   octokit: Octokit,
   { id, headSha }: SeenMerge,
   method: MergeMethod,
+  request: object,
 ): Promise<void> {
   await octokit.graphql(
     `mutation ($id: ID!, $headSha: GitObjectID!, $mergeMethod: PullRequestMergeMethod!) {
@@ -122,17 +123,17 @@ export async function enableAutoMerge(
         pullRequest { id }
       }
     }`,
-    { id, headSha, mergeMethod: method.toUpperCase() },
+    { id, headSha, mergeMethod: method.toUpperCase(), request },
   );
 }
 
 /** Adds a commit to GitHub's merge queue. */
-export async function enqueue(octokit: Octokit, { id, headSha }: SeenMerge): Promise<void> {
+export async function enqueue(octokit: Octokit, { id, headSha }: SeenMerge, request: object): Promise<void> {
   await octokit.graphql(
     `mutation ($id: ID!, $headSha: GitObjectID!) {
       enqueuePullRequest(input: { pullRequestId: $id, expectedHeadOid: $headSha }) { mergeQueueEntry { id } }
     }`,
-    { id, headSha },
+    { id, headSha, request },
   );
 }
 

@@ -15,7 +15,16 @@ import { queueMirror } from '../../../tasks/move.ts';
 import { getTask, type TaskView, touchTask } from '../../../tasks/store.ts';
 import { candidateMethods } from '../look-at-pull.ts';
 import { lockOf, refreshPull } from '../refresh-pull.ts';
-import { assertBase, type MergeAsk, mergedBefore, mergePull, type Target, targetOf, targetsToMerge } from './merge.ts';
+import {
+  assertBase,
+  type MergeAsk,
+  mergedBefore,
+  mergePull,
+  type Target,
+  targetOf,
+  targetsToMerge,
+  whileAtBase,
+} from './merge.ts';
 
 /**
  * Lets GitHub merge every open pull request of a task when it is ready: by its merge queue where the base branch has one,
@@ -108,7 +117,7 @@ async function orRefused<T>(url: string, asked: Promise<T>): Promise<T> {
  */
 async function enqueueOrWait(target: Target, seen: SeenMerge): Promise<void> {
   try {
-    return await enqueue(target.octokit, seen);
+    return await enqueue(target.octokit, seen, whileAtBase(target));
   } catch (error) {
     if (graphqlRefusal(error) === undefined) throw error;
     const { octokit, name, pull } = target;
@@ -116,12 +125,13 @@ async function enqueueOrWait(target: Target, seen: SeenMerge): Promise<void> {
   }
 }
 
-async function enableByAllowed({ octokit, name, settings }: Target, seen: SeenMerge): Promise<void> {
+async function enableByAllowed(target: Target, seen: SeenMerge): Promise<void> {
+  const { octokit, name, settings } = target;
   const { data } = await octokit.request('GET /repos/{owner}/{repo}', name);
   const candidates = candidateMethods(data, settings.merge.method);
   for (const [i, method] of candidates.entries())
     try {
-      return await enableAutoMerge(octokit, seen, method);
+      return await enableAutoMerge(octokit, seen, method, whileAtBase(target));
     } catch (error) {
       const isMethod = /(merg\w+|commits|squash\w*|rebas\w+) (is|are) not allowed/i.test((error as Error).message);
       if (!isMethod || isOff.test((error as Error).message) || i === candidates.length - 1) throw error;

@@ -19,6 +19,7 @@ import { findLiveRun } from '../../../runs/store.ts';
 import { assertIsOther } from '../../../runs/waiting/approvers.ts';
 import { getTask, type TaskView } from '../../../tasks/store.ts';
 import { hasMergedPull, listOpenPulls } from '../../../tasks/work-store.ts';
+import type { PacedRequest } from '../../app/pacing.ts';
 import { httpStatusOf } from '../../app/place.ts';
 import { candidateMethods } from '../look-at-pull.ts';
 import { refreshPull } from '../refresh-pull.ts';
@@ -186,6 +187,16 @@ export async function assertBase(octokit: Octokit, name: RepoName, { number, url
   throw new Refused(movedText(url, { to: now, from: base }));
 }
 
+/** Returns the option of a request that is sent only if the pull request still goes where it was opened for. */
+export const whileAtBase = ({
+  octokit,
+  name,
+  pull,
+  base,
+}: Pick<Target, 'octokit' | 'name' | 'pull' | 'base'>): PacedRequest => ({
+  rightBefore: () => assertBase(octokit, name, pull, base),
+});
+
 async function mergeByAllowed(target: Target): Promise<void> {
   const { octokit, name, settings } = target;
   const { data } = await octokit.request('GET /repos/{owner}/{repo}', name);
@@ -205,14 +216,14 @@ const [mostTries, pauseMs] = [3, 1000];
 /**
  * Merges without a title and a message, so that GitHub takes them as the repository's settings say. Somebody else's merge
  * may change the base branch while GitHub merges (https://github.com/cli/cli/issues/8092). GitHub takes no base with a merge, so
- * the base is read before each try: somebody may change it during the pause.
+ * the base is read right before each try: somebody may change it during the pause, or while the request waits for its slot.
  */
 async function mergeBy({ octokit, name, pull, base }: Target, merge_method: MergeMethod) {
   const path = 'PUT /repos/{owner}/{repo}/pulls/{pull_number}/merge';
+  const request = whileAtBase({ octokit, name, pull, base });
   for (let tries = 1; ; tries++)
     try {
-      await assertBase(octokit, name, pull, base);
-      await octokit.request(path, { ...name, pull_number: pull.number, sha: pull.headSha, merge_method });
+      await octokit.request(path, { ...name, pull_number: pull.number, sha: pull.headSha, merge_method, request });
       return;
     } catch (error) {
       if (tries === mostTries || !isRefusedBecause(error, /base branch was modified|merge already in progress/i))
