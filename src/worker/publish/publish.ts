@@ -43,23 +43,28 @@ type PushedStep = Pick<Pushed, 'commit'> & Partial<Pushed>;
  */
 export async function pushWorks(app: App, works: Work[], title: string, isProposed: boolean): Promise<void> {
   for (const each of works) await withdrawPull(app, each, isProposed);
-  for (const each of works) await pushWork(app, each, title);
+  for (const each of works) await pushWork(app, each, title, () => withdrawPull(app, each, isProposed));
 }
 
 /**
  * Commits the tree that the evidence of a repository is about, and pushes it to the branch of the task. Author, date and
  * parents are fixed, so a retry creates the same commit and changes nothing. Where GitHub signs commits, its own one of the
- * same tree takes the place of that commit.
+ * same tree takes the place of that commit. `rightBefore` is called when nothing is left to wait for but the push itself.
  * @throws RunFailed `internal` when the commit would hold, or an earlier worker pushed, anything else
  */
-export async function pushWork(app: App, work: Work, title: string): Promise<Pushed> {
+export async function pushWork(
+  app: App,
+  work: Work,
+  title: string,
+  rightBefore: () => Promise<void> = async () => {},
+): Promise<Pushed> {
   const { task, journal, repository, evidence } = work;
   if (evidence === undefined) throw new RunFailed('internal', `the files of ${repository.name} were not judged`);
   const { tree } = evidence;
   const pushed = await journal.once<PushedStep>(stepOf('push', task, repository), async () => {
     const signing = { faults: 0, hasRef: false };
     try {
-      return await work.retrying(() => pushOnce(app, work, { tree, title, signing }));
+      return await work.retrying(() => pushOnce(app, work, { tree, title, signing, rightBefore }));
     } finally {
       await removeRef(app, { ...work, name: work.run.id }, signing);
     }
@@ -79,6 +84,8 @@ interface Pushing {
   tree: string;
   title: string;
   signing: Signing;
+  /** A person may mark the pull request as ready while the commit is signed. */
+  rightBefore(): Promise<void>;
 }
 
 /**
@@ -94,7 +101,7 @@ async function assertMayShow(app: App, { run, repository }: Work): Promise<void>
 
 async function pushOnce(app: App, work: Work, asked: Pushing): Promise<Pushed> {
   const { run, task, checkout, branch, journal, repository } = work;
-  const { tree, title, signing } = asked;
+  const { tree, title, signing, rightBefore } = asked;
   await assertMayShow(app, work);
   await uploadLargeFiles(work, tree);
   const unsigned = await commitTree(app, work, tree, title);
@@ -108,7 +115,9 @@ async function pushOnce(app: App, work: Work, asked: Pushing): Promise<Pushed> {
     await lockForPush(em, run.id);
     await journal.note('push', `pushing ${commit.slice(0, 7)} to ${branch.name}`);
     await setProvenCommit(em, run.id, repository.id, commit);
-    await (isSigned ? moveBranch(app, work, commit) : checkout.push(commit, branch.name));
+    if (isSigned) return moveBranch(app, work, commit, rightBefore);
+    await rightBefore();
+    await checkout.push(commit, branch.name);
   });
   // The diff is computed during the push. `allSettled` waits for the push even if the diff fails, because the branch
   // has to be stored whenever the push succeeded.

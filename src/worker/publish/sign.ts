@@ -175,7 +175,8 @@ async function inabilityOf(
 type MovedBranch = Pick<Branch, 'name' | 'from' | 'continues'>;
 
 /**
- * Moves the branch to a commit that GitHub has made, never by force. Can be repeated.
+ * Moves the branch to a commit that GitHub has made, never by force. Can be repeated. `rightBefore` is called when the request
+ * has its slot.
  * @throws GitFailed `rejected` when somebody else has moved the branch
  * @throws MoveRefused
  */
@@ -183,10 +184,12 @@ export async function moveBranch(
   app: App,
   { credential, branch, signal }: Pick<Work, 'credential' | 'signal'> & { branch: MovedBranch },
   commit: string,
+  rightBefore?: () => Promise<void>,
 ): Promise<void> {
   if (credential.kind !== 'installation') throw new MoveRefused('the repository is reached without the GitHub App');
   const octokit = await octokitFor(app, credential);
-  const at = { owner: credential.owner, repo: credential.repo, sha: commit, request: { signal } };
+  const name = { owner: credential.owner, repo: credential.repo };
+  const at = { ...name, sha: commit, request: { signal, rightBefore } };
   const ref = `heads/${branch.name}`;
   try {
     if (branch.continues)
@@ -195,7 +198,7 @@ export async function moveBranch(
   } catch (error) {
     const reason = refusalIn(error, signal);
     if (reason === undefined) throw error;
-    const head = await headOf(octokit, { ...at, branch: branch.name });
+    const head = await headOf(octokit, { ...name, branch: branch.name, request: { signal } });
     // The answer was lost, or an earlier worker has moved it.
     if (head === commit) return;
     if (temporaryFault(error) !== undefined) throw error;
