@@ -42,7 +42,8 @@ export function planModeOf(about: {
   const asked = planFirst === null ? repository : planFirst ? 'always' : 'never';
   if (kind === 'start' || kind === 'retry' || kind === 'rewind') return asked;
   // These carry out what people asked for before. A large change needs a plan all the same.
-  return asked === 'large' && (kind === 'revise' || kind === 'continue') ? 'large' : 'never';
+  const isLarge = repository === 'large' && planFirst !== false;
+  return isLarge && (kind === 'revise' || kind === 'continue') ? 'large' : 'never';
 }
 
 /** Whether a change is pushed at once, or after a person approved it. */

@@ -19,6 +19,7 @@ test.each<[RunKind, boolean | null, PlanMode, Approved, PlanMode]>([
   ['revise', null, 'large', undefined, 'large'],
   ['continue', null, 'large', undefined, 'large'],
   ['continue', null, 'large', 'before', 'never'],
+  ['revise', true, 'large', undefined, 'large'],
   ['revise', false, 'large', undefined, 'never'],
   ['fix', null, 'large', undefined, 'never'],
 ])('a run of kind %s with planFirst %s, plan: %s and a plan approved %s: %s', (kind, planFirst, repository, approved, mode) => {
