@@ -7,6 +7,7 @@ import type { SprintStatus } from '../domain/sprint.ts';
 import { maxSubtasks, type TaskFacts, type TaskStatus, taskStatuses } from '../domain/task.ts';
 import type { Attention } from '../domain/waiting.ts';
 import { notFound } from '../errors.ts';
+import { ghost } from '../projects/store.ts';
 
 /** A task as the service reads it. The API shows what `Task` in schemas.ts names. */
 export interface TaskView
@@ -203,6 +204,17 @@ export async function setTaskFields(
   >,
 ): Promise<void> {
   await em.update(Tasks, { id }, fields);
+}
+
+/** Returns whether a task, or a run of it, follows words of unknown people, which an automation took from its repository. */
+export async function followsUnknown(em: EntityManager, taskId: string): Promise<boolean> {
+  const rows: unknown[] = await em.query(
+    `select 1 from users u where u.github_id = $2 and (
+       exists (select 1 from tasks where id = $1 and directed_by ? u.id)
+       or exists (select 1 from runs where task_id = $1 and directed_by ? u.id))`,
+    [taskId, ghost.id],
+  );
+  return rows.length > 0;
 }
 
 /**

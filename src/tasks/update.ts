@@ -22,6 +22,7 @@ import type { CreateSubtask, UpdateTask } from './schemas.ts';
 import {
   addTaskDirector,
   countSubtasks,
+  followsUnknown,
   getTask,
   hasLiveRun,
   hasLiveRunBelow,
@@ -218,6 +219,10 @@ async function assertMayChange(em: EntityManager, task: TaskView, input: Update)
   if (fixed !== undefined && task.branchName !== null)
     throw new Refused(
       `This task has the branch ${task.branchName}, so its ${fixed === 'base' ? 'base' : 'repository'} cannot change. Create a new task.`,
+    );
+  if (fixed === 'repositoryId' && (await followsUnknown(em, task.id)))
+    throw new Refused(
+      'An automation took words of this task from its repository, and nobody knows who wrote them. They may not be readers of another repository, so this one cannot change. Create a new task there.',
     );
 }
 

@@ -176,9 +176,23 @@ test('what an automation took from nobody known in the repository of its task do
   await em.query(`update tasks set directed_by = directed_by || '["user_ghost"]' where id = $1`, [task]);
   for (const chat of [`/tasks/${task}/chat`, aboutSprint(sprint)])
     expect(await read('cleo', chat)).toContain('slugify');
+  await em.query(
+    `insert into repositories (id, project_id, name, url) values ('repo_other', $1, 'other', 'https://example.com/other')`,
+    [project],
+  );
+  // Whose words these are could not be asked about another repository.
+  expect(await call('cleo', 'PATCH', `/tasks/${task}`, { repositoryId: 'repo_other' })).toMatchObject({
+    message: expect.stringContaining('nobody knows who wrote them'),
+  });
+  const own = await makeTask('ada', 'Of a person');
+  expect(await call('cleo', 'PATCH', `/tasks/${own}`, { repositoryId: 'repo_other' })).toMatchObject({
+    repositoryId: 'repo_other',
+  });
   // What is read then is not the repository of the task.
   await em.query('update tasks set repository_id = null where id = $1', [task]);
   expect(await read('cleo', aboutSprint(sprint))).toMatch(/ghost has no read permission/);
+  await em.query(`delete from tasks where repository_id = 'repo_other'`);
+  await em.query(`delete from repositories where id = 'repo_other'`);
 });
 
 test('so do those whose words its runs followed, and the tasks that it depends on', async () => {

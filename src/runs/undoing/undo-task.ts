@@ -123,18 +123,22 @@ async function agentOf(em: EntityManager, { owner, projectId }: TaskView): Promi
 }
 
 /**
- * Returns what the task of an undo says, and whose words that are. In several repositories it does not repeat the title of the
- * undone task: a run opens others only if all whose words it follows may write there, and some may have left.
+ * Returns what the task of an undo says, and whose words that are. In other repositories than that of the undone task it does not repeat
+ * its title: a run opens others only if all whose words it follows may write there, and some may have left.
  */
-function wordsOfUndo({ id, title, directedBy }: TaskView, pulls: MergedPull[], userId: string) {
-  const isInOne = new Set(pulls.map(({ repositoryId }) => repositoryId)).size === 1;
-  const named = isInOne ? `the task ${id} (${oneLine(title, 200)})` : `the task ${id}`;
+function wordsOfUndo({ id, title, directedBy, repositoryId: own }: TaskView, pulls: MergedPull[], userId: string) {
+  const isOwn = pulls.every(({ repositoryId }) => repositoryId === own);
+  const named = isOwn ? `the task ${id} (${oneLine(title, 200)})` : `the task ${id}`;
   const description = [
     `Undo ${named}: revert its merged pull requests, the one that was merged last first.`,
     pulls.map(({ url, base }) => `- ${url}, merged into ${oneLine(base, 100)}`).join('\n'),
     'Keep everything that others have changed since then.',
   ].join('\n\n');
-  return isInOne
+  return isOwn
     ? { title: `Revert "${oneLine(title, 180)}"`, description, directedBy: [...new Set([...directedBy, userId])] }
-    : { title: `Revert ${pulls.length} pull requests of ${id}`, description, directedBy: [userId] };
+    : {
+        title: `Revert ${pulls.length === 1 ? 'a pull request' : `${pulls.length} pull requests`} of ${id}`,
+        description,
+        directedBy: [userId],
+      };
 }
