@@ -36,7 +36,10 @@ const edited = (by: object | null) => ({
   editor: by,
   timelineItems: { nodes: [] },
 });
-const written = (by: object | null, verified = true) => ({ author: by, commit: { verification: { verified } } });
+const written = (by: object | null, verified = true, committer = by) => ({
+  ...{ author: by, committer },
+  commit: { verification: { verified } },
+});
 const squash = { message: 'Tidy (#7)\n\n* Open acme/secret', author: { name: 'Ada', username: 'ada' } };
 const many = Array<object>(100).fill(written(ada));
 test.each<[string, { message: string; author: { name: string; username: string } }, object[], object | null, Given?]>([
@@ -65,6 +68,20 @@ test.each<[string, { message: string; author: { name: string; username: string }
     [{ number: 7, user: ada }],
     null,
     { commits: [written(ada), written(eve)] },
+  ],
+  [
+    'a squash with a commit that she signed and that names ada as its author',
+    squash,
+    [{ number: 7, user: ada }],
+    null,
+    { commits: [written(ada, true, eve)] },
+  ],
+  [
+    'a squash with a commit that she wrote in the pages of GitHub',
+    squash,
+    [{ number: 7, user: ada }],
+    null,
+    { commits: [written(eve, true, shown(19864447, 'web-flow'))] },
   ],
   // Everybody may name ada as the author of a commit.
   [

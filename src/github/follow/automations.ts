@@ -139,15 +139,22 @@ async function writersOfCommit(place: Place, sha: string): Promise<GitHubUser[]>
 /** A page of commits has at most this many. */
 const maxCommits = 100;
 
-/** Returns who wrote the messages of a pull request's commits. Only a verified signature says who that was. */
+/**
+ * Returns who wrote the messages of a pull request's commits. Only a verified signature says who that was: the committer, who may name
+ * anybody as the author. What people write in GitHub's pages is signed by GitHub.
+ */
 async function writersOfCommits({ octokit, name }: Place, number: number): Promise<GitHubUser[]> {
   const path = 'GET /repos/{owner}/{repo}/pulls/{pull_number}/commits';
   const asked = octokit.request(path, { ...name, pull_number: number, per_page: maxCommits });
   const commits = await unlessMissing(asked);
   if (commits === undefined || commits.length === maxCommits) return [ghost];
-  return commits.map(({ author, commit }) =>
-    author && 'id' in author && commit.verification?.verified ? (author as GitHubUser) : ghost,
-  );
+  return commits.flatMap(({ author, committer, commit }) => {
+    const signers = commit.verification?.verified ? [author, committer] : [null];
+    return signers.flatMap((each) => {
+      if (!each || !('id' in each)) return [ghost];
+      return each.login === webFlow ? [] : [each as GitHubUser];
+    });
+  });
 }
 
 /** The account with which GitHub commits what people do in its pages. */
