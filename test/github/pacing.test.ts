@@ -71,6 +71,26 @@ test('what a write depends on is checked when it has its slot, and nothing is se
   expect(sent.isDone()).toBe(true);
 });
 
+test('what takes back a merge does not wait behind other writes, only while the installation is parked', async () => {
+  const id = ++installation;
+  api().post('/repos/a/b/issues/1/comments').reply(201, {}).post('/graphql').reply(200, { data: {} });
+  const slow = octokit(60_000, id);
+  await write(slow);
+  const takeBack = () => slow.graphql('mutation { x }', { request: { isAhead: true } });
+  expect(await takeBack()).toEqual({});
+  // The next one would wait for a minute.
+  const enough = new AbortController();
+  const request = { signal: enough.signal };
+  const waiting = slow.request('POST /repos/a/b/issues/1/comments', { body: 'x', request });
+  enough.abort();
+  await expect(waiting).rejects.toMatchObject({ name: 'AbortError' });
+  await service.app.db.manager.query(
+    `update github_pace set parked_until = now() + interval '2 minutes' where installation_id = $1`,
+    [id],
+  );
+  await expect(takeBack()).rejects.toMatchObject({ status: 429 });
+});
+
 test('the quota that an installation has left is a metric; calls without an installation share none', async () => {
   const reset = Math.ceil(Date.now() / 1000) + 3600;
   const headers = { 'x-ratelimit-limit': '5000', 'x-ratelimit-remaining': '1250', 'x-ratelimit-reset': String(reset) };

@@ -141,6 +141,8 @@ export interface PacedRequest {
    * changed by then. An error that it throws is the call's.
    */
   rightBefore?: (() => Promise<void>) | undefined;
+  /** Whether a write is sent before all that wait for their slots. Only for what GitHub would otherwise merge unseen, which is rare. */
+  isAhead?: boolean;
 }
 
 /** One API call of an installation. */
@@ -155,6 +157,7 @@ interface Call<Response> {
   /** Aborted when the caller no longer needs the response. */
   signal: AbortSignal | undefined;
   rightBefore: PacedRequest['rightBefore'];
+  isAhead: boolean;
   send(signal: AbortSignal): Promise<Response>;
 }
 
@@ -201,7 +204,8 @@ export function keepPace(octokit: Octokit, installationId: number, pace: Pace): 
     const isGraphql = options.url.endsWith('/graphql');
     const isQuery = isGraphql && !/^\s*mutation\b/.test(String(options.query));
     const isWrite = !isQuery && !['GET', 'HEAD'].includes(options.method ?? 'GET');
-    const { signal, rightBefore } = (options.request ?? {}) as PacedRequest & { signal?: AbortSignal };
+    const asked = (options.request ?? {}) as PacedRequest & { signal?: AbortSignal };
+    const { signal, rightBefore, isAhead = false } = asked;
     const call = {
       installationId,
       isWrite,
@@ -210,6 +214,7 @@ export function keepPace(octokit: Octokit, installationId: number, pace: Pace): 
       repository: repositoryOf(options),
       signal,
       rightBefore,
+      isAhead,
       send: async (either: AbortSignal) => request({ ...options, request: { ...options.request, signal: either } }),
     };
     const method = options.method ?? 'GET';
@@ -265,10 +270,11 @@ async function perform<Response extends Answer>(pace: Pace, call: Call<Response>
  */
 async function awaitSlot<Response>(pace: Pace, call: Call<Response>): Promise<void> {
   assertShare(pace, call);
-  const { installationId, isWrite, signal, rightBefore } = call;
-  const waitMs = isWrite
-    ? await takeWriteSlot(pace.db, installationId, pace.intervalMs, longestWaitMs)
-    : await readParkedTime(pace.db, installationId);
+  const { installationId, isWrite, signal, rightBefore, isAhead } = call;
+  const waitMs =
+    isWrite && !isAhead
+      ? await takeWriteSlot(pace.db, installationId, pace.intervalMs, longestWaitMs)
+      : await readParkedTime(pace.db, installationId);
   if (waitMs === undefined || waitMs > longestWaitMs) throw new RateLimited(waitMs ?? longestWaitMs);
   if (waitMs > 0) await sleep(waitMs, undefined, signal === undefined ? {} : { signal });
   await rightBefore?.();

@@ -154,7 +154,7 @@ export async function stopMerging(octokit: Octokit, name: RepoName, number: numb
   for (let tries = 0; seen.merging !== null; tries++) {
     let problem: unknown;
     const { id, merging } = seen;
-    await octokit.graphql(ends[merging.state], { id }).catch((error) => {
+    await octokit.graphql(ends[merging.state], { id, request: { isAhead: true } }).catch((error) => {
       problem = error;
     });
     seen = await readMerge(octokit, name, number);
