@@ -9,6 +9,8 @@ export interface OpenedPull {
   url: string;
   status: PullStatus;
   headSha: string;
+  /** The branch that it goes to. Hosts that only look like GitHub may leave it out. */
+  base?: string | undefined;
 }
 
 /** A pull request as GitHub showed it at a time, by its own clock. */
@@ -28,6 +30,8 @@ interface WantedPull {
   draft: boolean;
   /** Turns an open pull request back into a draft. Otherwise a person's decision that it is ready stays. */
   turnsDraft?: boolean;
+  /** Asked right before a draft is marked as ready, because that may wait for its slot. */
+  mayBeReady?: (() => Promise<boolean>) | undefined;
   /** Aborted when the calling worker loses the lease of its run. */
   signal?: AbortSignal;
 }
@@ -77,17 +81,19 @@ export function ensurePull(octokit: Octokit, { signal, ...wanted }: WantedPull):
 
 async function findOrCreate(
   octokit: Octokit,
-  { turnsDraft = false, known, ...wanted }: Omit<WantedPull, 'signal'>,
+  asked: Omit<WantedPull, 'signal'>,
   request: { signal?: AbortSignal },
 ): Promise<EnsuredPull> {
+  const { turnsDraft: _turns, mayBeReady: _may, known, ...wanted } = asked;
   const place = { ...wanted, known, request };
-  const adopt = (pull: FoundPull) => adopted(octokit, pull, wanted.draft, turnsDraft);
+  const adopt = (pull: FoundPull) => adopted(octokit, pull, asked);
   const found = (await findByNumber(octokit, place)) ?? (await findByHead(octokit, place));
   if (found !== undefined) return adopt(found);
   try {
     const answer = await create(octokit, wanted, request);
     const { number, html_url: url, draft, head } = answer.data;
-    return { number, url, status: draft ? 'draft' : 'open', headSha: head.sha, seenAt: answeredAt(answer) };
+    const status = draft ? 'draft' : 'open';
+    return { number, url, status, headSha: head.sha, base: wanted.base, seenAt: answeredAt(answer) };
   } catch (error) {
     const existing = /pull request already exists/i.test((error as Error).message)
       ? await findAmongAll(octokit, place)
@@ -97,9 +103,22 @@ async function findOrCreate(
   }
 }
 
-/** Makes an open pull request a draft, or ready for review, where that is wanted. */
-async function adopted(octokit: Octokit, found: FoundPull, draft: boolean, turnsDraft: boolean): Promise<EnsuredPull> {
-  if (found.status === 'draft' && !draft) return setDraft(octokit, found, false);
+/** The reason why a draft stays one. */
+class NoLongerReady extends Error {}
+
+/** Makes an open pull request a draft, or ready for review, where that is wanted. With another base, none becomes ready. */
+async function adopted(octokit: Octokit, found: FoundPull, wanted: Omit<WantedPull, 'signal'>): Promise<EnsuredPull> {
+  const { draft, turnsDraft = false, mayBeReady, owner, repo, base } = wanted;
+  if (found.status === 'draft' && !draft) {
+    const rightBefore = async () => {
+      const { data } = await octokit.request(onePull, { owner, repo, pull_number: found.number });
+      if ((data.base?.ref ?? base) !== base || (await mayBeReady?.()) === false) throw new NoLongerReady();
+    };
+    return setDraft(octokit, found, false, rightBefore).catch((error) => {
+      if (error instanceof NoLongerReady) return found;
+      throw error;
+    });
+  }
   if (found.status === 'open' && turnsDraft)
     try {
       return await setDraft(octokit, found, true);
@@ -135,15 +154,22 @@ export function isDraftRefused(error: unknown): boolean {
  * Marks a draft as ready for review, or the reverse, which only GitHub's GraphQL API can do.
  * @throws RunFailed `repository` when GitHub's answer does not confirm it
  */
-export async function setDraft(octokit: Octokit, pull: FoundPull, isDraft: boolean): Promise<EnsuredPull> {
+export async function setDraft(
+  octokit: Octokit,
+  pull: FoundPull,
+  isDraft: boolean,
+  rightBefore?: () => Promise<void>,
+): Promise<EnsuredPull> {
   const act = isDraft ? 'convertPullRequestToDraft' : 'markPullRequestReadyForReview';
   const mutation = `mutation ($id: ID!) { ${act}(input: { pullRequestId: $id }) { pullRequest { isDraft } } }`;
   type Answer = { [act]?: { pullRequest?: { isDraft?: boolean } | null } | null } | undefined;
-  const answer = await octokit.graphql<Answer>(mutation, { id: pull.nodeId });
+  // Nothing that waits may hold up that it is no longer ready.
+  const request = { isAhead: isDraft, rightBefore };
+  const answer = await octokit.graphql<Answer>(mutation, { id: pull.nodeId, request });
   if (answer?.[act]?.pullRequest?.isDraft !== isDraft)
     throw new RunFailed('repository', `GitHub did not confirm that pull request #${pull.number} changed (${act})`);
-  const { number, url, headSha, seenAt } = pull;
-  return { number, url, headSha, seenAt, status: isDraft ? 'draft' : 'open' };
+  const { number, url, headSha, base, seenAt } = pull;
+  return { number, url, headSha, base, seenAt, status: isDraft ? 'draft' : 'open' };
 }
 
 export interface FoundPull extends EnsuredPull {
@@ -176,10 +202,11 @@ export function findPull(octokit: Octokit, searched: SearchedPull): Promise<Foun
 /** More pull requests of a branch than this are not looked up by their number. */
 const maxKnown = 3;
 
+const onePull = 'GET /repos/{owner}/{repo}/pulls/{pull_number}' as const;
+
 async function findByNumber(octokit: Octokit, { owner, repo, head, known, request }: SearchedPull) {
-  const path = 'GET /repos/{owner}/{repo}/pulls/{pull_number}';
   for (const pull_number of known.slice(0, maxKnown)) {
-    const answer = await octokit.request(path, { owner, repo, pull_number, request }).catch((error) => {
+    const answer = await octokit.request(onePull, { owner, repo, pull_number, request }).catch((error) => {
       if ((error as { status?: number }).status !== 404) throw error;
     });
     if (answer?.data.state === 'open' && isOf(answer.data, head)) return foundIn(answer, answer.data);
@@ -244,7 +271,10 @@ function isOf({ head, base }: Pick<ListedPull, 'head' | 'base'>, branch: string)
   return head.ref === branch && head.repo?.id === base.repo.id;
 }
 
-type Seen = Pick<ListedPull, 'number' | 'html_url' | 'state' | 'draft' | 'head' | 'node_id' | 'body' | 'merged_at'>;
+type Seen = Pick<
+  ListedPull,
+  'number' | 'html_url' | 'state' | 'draft' | 'head' | 'base' | 'node_id' | 'body' | 'merged_at'
+>;
 
 function foundIn(answer: Parameters<typeof answeredAt>[0], pull: Seen): FoundPull {
   return {
@@ -252,6 +282,7 @@ function foundIn(answer: Parameters<typeof answeredAt>[0], pull: Seen): FoundPul
     url: pull.html_url,
     status: pullStatus(pull),
     headSha: pull.head.sha,
+    base: pull.base?.ref,
     seenAt: answeredAt(answer),
     nodeId: pull.node_id,
     body: pull.body ?? '',

@@ -68,6 +68,24 @@ test('where GitHub refuses drafts, the pull request carries a warning instead', 
   expect(await ensurePull(octokit, { ...wanted, draft: true, turnsDraft: true })).toMatchObject({ status: 'open' });
 });
 
+test('a draft stays one if its branch or base changes while its mark as ready waits', async () => {
+  const paced = octokitFor(github.url);
+  paced.hook.before('request', async ({ request }) => {
+    await (request as { rightBefore?: () => Promise<void> }).rightBefore?.();
+  });
+  const one = (base: object) => answer('GET /repos/o/r/pulls/7', 200, pull({ draft: true, base }));
+  list([pull({ draft: true })]);
+  one({ ref: 'main' });
+  expect(await ensurePull(paced, { ...wanted, mayBeReady: async () => false })).toMatchObject({ status: 'draft' });
+  list([pull({ draft: true })]);
+  one({ ref: 'release' });
+  expect(await ensurePull(paced, wanted)).toMatchObject({ status: 'draft' });
+  list([pull({ draft: true })]);
+  one({ ref: 'main' });
+  answer('POST /graphql', 200, { data: { markPullRequestReadyForReview: { pullRequest: { isDraft: false } } } });
+  expect(await ensurePull(paced, { ...wanted, mayBeReady: async () => true })).toMatchObject({ status: 'open' });
+});
+
 test('a pull request counts as a draft only once GitHub says so', async () => {
   const ensure = (data: object) => {
     list([pull()]);

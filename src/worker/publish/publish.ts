@@ -225,8 +225,9 @@ export async function proposeWork(app: App, work: Work, finish: FinishArguments,
   const receiptOf =
     pushed === undefined ? await findRunOfReceipt(app.db.manager, task.id, repository.id, commit) : work.run.id;
   const about = { commit, receiptOf };
+  const mayBeReady = () => isHead(work, commit);
   const ensure = async () => {
-    const isReady = !draft && (await isHead(work, commit));
+    const isReady = !draft && (await mayBeReady());
     // An issue that was created together with the task may appear while its first run works.
     const issue = (await findTask(app.db.manager, task.id)) ?? task;
     return ensurePull(await octokitFor(app, credential), {
@@ -241,12 +242,15 @@ export async function proposeWork(app: App, work: Work, finish: FinishArguments,
       draft: !isReady || settings.pullRequest.draft === 'always',
       // If this run changed nothing, a person's decision that the pull request is ready stands.
       turnsDraft: pushed !== undefined && isDraft(work),
+      mayBeReady,
       signal: work.signal,
     });
   };
   const pull = await journal.once(stepOf('pull', task, repository), async () => {
     const { seenAt, ...opened } = await work.retrying(ensure);
-    if (branch.continues) await work.retrying(() => updateEvidence(app, work, opened.number, about));
+    // Its base may have changed while the run worked. Then its checks say nothing about the result.
+    const isMoved = opened.base !== undefined && opened.base !== work.baseBranch;
+    if (branch.continues && !isMoved) await work.retrying(() => updateEvidence(app, work, opened.number, about));
     const { number, url, status } = opened;
     const pull = {
       taskId: task.id,
@@ -255,13 +259,16 @@ export async function proposeWork(app: App, work: Work, finish: FinishArguments,
       url,
       status,
       headBranch: branch.name,
+      // Another base is found when the pull request is read next, which also withdraws what it says about checks.
       baseBranch: work.baseBranch,
       // GitHub may still show the head before the push.
       headSha: pushed?.commit ?? opened.headSha,
       // Nobody else pushed our own commit, so a command of the same second counts too; see `mustHaveSeen`.
       headSince: pushed === undefined ? seenAt : new Date(seenAt.getTime() - 1000),
     };
-    const unready = await unreadyOf(app, work, { number, commit, draft, hasPushed: pushed !== undefined });
+    const unready = isMoved
+      ? { unreadySha: commit }
+      : await unreadyOf(app, work, { number, commit, draft, hasPushed: pushed !== undefined });
     await journal.write(async (em) => {
       await upsertPull(em, { ...pull, ...unready });
       if (pushed !== undefined) await collisionsChanged(app, em, pull, false);
