@@ -62,6 +62,21 @@ export type PullFound = Pick<
   'taskId' | 'repositoryId' | 'number' | 'url' | 'status' | 'headBranch' | 'headSha'
 >;
 
+/** Finds the pull requests with a number that GitHub merges when they are ready, by the id of their repository on GitHub. */
+export async function listMerging(
+  em: EntityManager,
+  githubId: number,
+  number: number,
+): Promise<{ repositoryId: string; number: number; url: string }[]> {
+  return em.query(
+    `select p.repository_id as "repositoryId", p.number, p.url from merges m
+       join pull_requests p on p.repository_id = m.repository_id and p.number = m.number
+       join repositories r on r.id = m.repository_id
+     where r.github_id = $1 and m.number = $2 and m.state is not null`,
+    [githubId, number],
+  );
+}
+
 /** Finds a pull request by GitHub's numbers. Returns one row for each project that connected its repository. */
 export async function findPullsByGitHub(em: EntityManager, githubId: number, number: number) {
   const rows: (PullFound & { projectId: string })[] = await em.query(

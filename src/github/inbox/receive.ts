@@ -11,6 +11,7 @@ import { apart } from '../../threads/apart.ts';
 import { currentSpan } from '../../tracing/traced.ts';
 import { adoptStoredApp } from '../app/stored-app.ts';
 import { findUnhandledDelivery, insertDelivery, listForgottenDeliveries, markHandled } from '../delivery-store.ts';
+import { listMerging } from '../store.ts';
 import { parseBounded } from './read-payload.ts';
 
 /** Parsing JSON blocks the event loop: about 10 ms for this many bytes, a quarter of a second for 25 MB. */
@@ -124,7 +125,22 @@ async function keep(app: App, claim: Claim, body: ArrivedBody): Promise<boolean>
     throw badRequest([{ path: '', message: 'The body must be a JSON object with at most 100 levels' }]);
   const account = accountOf(parsed);
   const traceparent = currentSpan()?.traceparent;
-  return withinTime(store(app, { ...claim, payload, account, traceparent }), storeMs + body.size / storedBytesPerMs);
+  const delivery = { ...claim, payload, account, traceparent };
+  const pull = claim.event === 'pull_request' ? pullOf(parsed) : undefined;
+  return withinTime(store(app, delivery, pull), storeMs + body.size / storedBytesPerMs);
+}
+
+interface PullOfEvent {
+  /** The id of its repository on GitHub. */
+  githubId: number;
+  number: number;
+}
+
+function pullOf({ repository, number }: { repository?: { id?: unknown } | null; number?: unknown }) {
+  const githubId = repository?.id;
+  return Number.isSafeInteger(githubId) && Number.isInteger(number) && Number(number) < 2 ** 31
+    ? ({ githubId, number } as PullOfEvent)
+    : undefined;
 }
 
 /** Returns the id of the installation that a payload is for, as text. */
@@ -135,12 +151,16 @@ function accountOf(payload: { installation?: { id?: unknown } | null }): string 
 
 type NewDelivery = Parameters<typeof insertDelivery>[1];
 
-function store(app: App, delivery: NewDelivery): Promise<boolean> {
+function store(app: App, delivery: NewDelivery, pull: PullOfEvent | undefined): Promise<boolean> {
   return app.db.transaction(async (em) => {
     const isNew = await insertDelivery(em, delivery);
     const { guid, account } = delivery;
-    if (isNew) await app.queue.send(em, 'delivery', { guid, account }, { key: guid });
-    return isNew;
+    if (!isNew) return false;
+    await app.queue.send(em, 'delivery', { guid, account }, { key: guid });
+    // GitHub may merge what was pushed just now, while this delivery waits behind others of the installation.
+    const merging = pull === undefined ? [] : await listMerging(em, pull.githubId, pull.number);
+    for (const { url, ...at } of merging) await app.queue.send(em, 'pull', at, { key: url });
+    return true;
   });
 }
 

@@ -72,6 +72,32 @@ test('a signed body with a NUL character is stored', async () => {
   expect((await post('{"title":"a\\u0000b"}')).status).toBe(202);
 });
 
+test('a pull request that GitHub merges when it is ready is looked at before all deliveries that wait', async () => {
+  const { manager: em } = service.app.db;
+  await em.query(`insert into projects (id, name, slug) values ('proj_1', 'P', 'p')`);
+  await em.query(
+    `insert into repositories (id, project_id, name, url, github_id) values ('repo_1', 'proj_1', 'r', 'https://x/r', 7)`,
+  );
+  await em.query(`insert into tasks (id, project_id, title, status) values ('task_1', 'proj_1', 'T', 'in_review')`);
+  const insert = (number: number) =>
+    em.query(
+      `insert into pull_requests (task_id, repository_id, number, url, status, head_branch, head_sha)
+       values ('task_1', 'repo_1', $1, $2, 'open', $2, 'h')`,
+      [number, `https://x/r/pull/${number}`],
+    );
+  for (const number of [1, 2, 3]) await insert(number);
+  await em.query(`insert into merges (repository_id, number, state, since, reason, dropped) values
+    ('repo_1', 1, 'waiting', now(), 'r', null), ('repo_1', 2, null, null, null, 'dropped')`);
+  const event = (name: string, payload: object) => post(JSON.stringify(payload), { 'X-GitHub-Event': name });
+  for (const number of [1, 2, 3, '1', 1e12, null])
+    expect((await event('pull_request', { number, repository: { id: 7 } })).status).toBe(202);
+  await event('pull_request', { number: 1, repository: { id: 8 } });
+  await event('pull_request', { number: 1 });
+  await event('issues', { number: 1, repository: { id: 7 } });
+  const jobs = await em.query(`select data from pgboss.job where name = 'pull'`);
+  expect(jobs).toEqual([{ data: { repositoryId: 'repo_1', number: 1 } }]);
+});
+
 test('twenty simultaneous copies of a delivery have one effect', async () => {
   const guid = randomUUID();
   const answers = await Promise.all(
