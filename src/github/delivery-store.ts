@@ -129,7 +129,8 @@ export function heardUntil(em: EntityManager, repositoryId: string): Promise<str
 
 /**
  * Sets the time up to which a repository's comments count as read. Older commands are not executed. `exactly` leaves out
- * the minute for the difference of clocks: commands in it are not known as handled, so they would be executed again.
+ * the minute for the difference of clocks: commands in it are not known as handled, so they would be executed again. The time never goes
+ * back, so that the next reading does not bring back that minute.
  */
 export async function listenFromNow(
   em: EntityManager,
@@ -139,7 +140,11 @@ export async function listenFromNow(
 ): Promise<void> {
   const earlierMs = precision === 'exactly' ? 0 : clocksDifferMs;
   const now = until ?? (await databaseTime(em)).getTime();
-  await setMark(em, heard(repositoryId), new Date(now - earlierMs).toISOString());
+  await em.query(
+    `insert into read_marks as m (name, mark) values ($1, $2)
+     on conflict (name) do update set mark = greatest(m.mark, excluded.mark), at = now()`,
+    [heard(repositoryId), new Date(now - earlierMs).toISOString()],
+  );
 }
 
 export async function readMark(em: EntityManager, name: string): Promise<string | undefined> {

@@ -1,5 +1,6 @@
 import type { App } from '../../app.ts';
 import { skipDueTimes } from '../../automations/fire.ts';
+import { databaseTime } from '../../db/clock.ts';
 import { isDatabaseAway } from '../../db/database.ts';
 import { oneLine } from '../../domain/text/sanitize.ts';
 import type { RepoName } from '../../git/remote-url.ts';
@@ -49,7 +50,7 @@ export async function skipSinceBackup(app: App, without: string[] = []): Promise
   skipped.lines.push(...times.map((name) => `the time of the automation "${name}"`));
   for (const repository of repositories)
     if (isNamed(without, repository)) {
-      await listenFromNow(manager, repository.id, Date.now(), 'exactly');
+      await listenFromNow(manager, repository.id, undefined, 'exactly');
       skipped.lines.push(`${repository.label}  nothing of it was read`);
     } else await readAndSkip(app, repository, skipped);
   return skipped;
@@ -112,7 +113,7 @@ interface Text {
 async function skipTexts(app: App, place: Place, skipped: Skipped): Promise<void> {
   const { octokit, name, repository } = place;
   const since = await heardUntil(app.db.manager, repository.id);
-  const now = Date.now();
+  const now = (await databaseTime(app.db.manager)).getTime();
   const found: string[] = [];
   if (since !== undefined) {
     const isForUs = await addressing(app);
