@@ -146,6 +146,15 @@ export async function whyNotBeside(
   return `The conversation has the content of a private repository, which may not be shown in ${own?.name ?? 'another one'}.`;
 }
 
+/** Returns whether a repository may show what MCP servers answer. Its visibility, and what the project shares, are those of now. */
+export async function mayShowMcp(
+  em: EntityManager,
+  { id, projectId }: Pick<RepositoryRow, 'id' | 'projectId'>,
+): Promise<boolean> {
+  const shownIn = (await findRepository(em, id)) ?? { isPrivate: false };
+  return mayReveal({ isPrivate: true }, shownIn, await findProject(em, projectId));
+}
+
 /**
  * Returns a function that words refusals for the readers of a repository. In a public one, it removes the names of the
  * project's private repositories, the links to them and the paths of their files.

@@ -178,6 +178,16 @@ export async function listRunChecks(em: EntityManager, taskId: string) {
   return rows;
 }
 
+/** Returns whether a run of a task got an answer of an MCP server, as far as its log is still kept. */
+export async function hasMcpAnswers(em: EntityManager, taskId: string): Promise<boolean> {
+  const rows: unknown[] = await em.query(
+    `select 1 from runs r join run_events e on e.run_id = r.id
+     where r.task_id = $1 and e.type = 'mcp' and e.data->>'ok' = 'true' limit 1`,
+    [taskId],
+  );
+  return rows.length > 0;
+}
+
 /** Deletes log lines of runs that have ended, oldest first. Returns the number deleted. */
 export async function deleteOldEvents(em: EntityManager, days: number, limit: number): Promise<number> {
   const [, count]: [unknown, number] = await em.query(

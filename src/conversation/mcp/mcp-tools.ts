@@ -2,16 +2,15 @@ import { z } from 'zod';
 import { type McpServerAccess, revealMcpServers, secretsInHeaders } from '../../agents/mcp.ts';
 import type { App } from '../../app.ts';
 import { withoutSecrets } from '../../domain/secrets.ts';
-import { mayReveal } from '../../domain/settings.ts';
 import { oneLine, trimEndOf, visible } from '../../domain/text/sanitize.ts';
 import { fewAtOnce } from '../../git/few-at-once.ts';
 import type { ToolSpec } from '../../llm/model.ts';
 import { type McpClient, mcpClient } from '../../mcp/client.ts';
 import { McpFailed } from '../../mcp/exchange.ts';
 import { fetchFromMcp } from '../../outgoing/fetch-from.ts';
-import { findProject } from '../../projects/store.ts';
 import { checkedAddress } from '../../repositories/credentials.ts';
 import { parseJson } from '../../repositories/read-tools.ts';
+import { mayShowMcp } from '../../repositories/rights.ts';
 import type { ToolAnswer } from '../../sandbox/sandbox.ts';
 import type { AboutRun } from '../about-run.ts';
 import { type Listing, type OfferedTool, offerTools } from './offered-tools.ts';
@@ -104,9 +103,8 @@ interface Connected {
  * shares private context.
  */
 export async function openMcpTools(app: App, work: AboutRun, signal: AbortSignal): Promise<McpTools> {
-  const { run, repository, journal } = work;
-  const project = await findProject(app.db.manager, run.projectId);
-  const isAllowed = mayReveal({ isPrivate: true }, repository, project);
+  const { repository, journal } = work;
+  const isAllowed = await mayShowMcp(app.db.manager, repository);
   const servers = await serversOf(app, repository);
   const offered = servers.filter(({ isOffered }) => isAllowed && isOffered);
   const connected = offered.map((server) => connect(app, server));
@@ -125,6 +123,8 @@ export async function openMcpTools(app: App, work: AboutRun, signal: AbortSignal
     call: async (name, argumentsJson) => {
       const tool = known.get(name);
       if (tool === undefined) return { ok: false, text: `there is no tool ${name}` };
+      // Its answer would be pushed to a repository that has become public.
+      if (!(await mayShowMcp(app.db.manager, repository))) return { ok: false, text: `${heldBack} Nothing was sent.` };
       // An admin may have taken away the server, or this tool of it, while the run waited.
       const found = connected.find(
         ({ server: { name, tools } }) => name === tool.server && (tools === null || tools.includes(tool.tool)),

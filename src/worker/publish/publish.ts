@@ -9,9 +9,9 @@ import { maxBody } from '../../outgoing/fit-texts.ts';
 import { octokitFor } from '../../repositories/credentials.ts';
 import { filledTemplate, templateOf } from '../../repositories/customs/fill-template.ts';
 import { ensurePull, type OpenedPull } from '../../repositories/pulls.ts';
-import { whyNotBeside } from '../../repositories/rights.ts';
+import { mayShowMcp, whyNotBeside } from '../../repositories/rights.ts';
 import { listOpened } from '../../runs/directors.ts';
-import { deleteStep, insertStep, pushingStep, stepOf } from '../../runs/journal.ts';
+import { deleteStep, hasMcpAnswers, insertStep, pushingStep, stepOf } from '../../runs/journal.ts';
 import { setProvenCommit } from '../../runs/proof/proof-store.ts';
 import { findRunOfReceipt } from '../../runs/receipts/store.ts';
 import { lockForPush } from '../../runs/store.ts';
@@ -88,14 +88,19 @@ interface Pushing {
   rightBefore(): Promise<void>;
 }
 
+const mcpHeld =
+  'The task has answers of MCP servers, which may not be shown in a public repository. Turn on sharePrivateContext in the project settings, or create a new task.';
+
 /**
- * Checks that the repository may still show what the run has read in others: their visibility, or the settings of the project, may have
+ * Checks that the repository may still show what the run has read elsewhere: its visibility, or the settings of the project, may have
  * changed since.
  * @throws RunFailed `repository`
  */
-async function assertMayShow(app: App, { run, repository }: Work): Promise<void> {
-  const opened = await listOpened(app.db.manager, run.id, repository.id);
-  const why = await whyNotBeside(app, repository.id, opened);
+async function assertMayShow(app: App, { run, task, repository }: Work): Promise<void> {
+  const em = app.db.manager;
+  const opened = await listOpened(em, run.id, repository.id);
+  const isHeld = !(await mayShowMcp(em, repository)) && (await hasMcpAnswers(em, task.id));
+  const why = isHeld ? mcpHeld : await whyNotBeside(app, repository.id, opened);
   if (why !== undefined) throw new RunFailed('repository', `nothing was pushed to ${repository.name}. ${why}`);
 }
 

@@ -1,4 +1,5 @@
 import { until } from '../../../demo/real-service.ts';
+import { startMcpServer } from '../../support/stand-ins/mcp-server.ts';
 import { openWorld, type World, type WorldTask } from '../../support/world.ts';
 
 // A public repository has the issue of a task that works in another repository, which becomes private.
@@ -22,7 +23,7 @@ let turns: Calls[] = [];
 beforeAll(async () => {
   world = await openWorld((_request, turn) => turns[Math.min(turn, turns.length - 1)] ?? 'Done.', {
     seed: { more: ['Docs'] },
-    settings: { SANDBOX: 'off' },
+    settings: { SANDBOX: 'off', ALLOW_PRIVATE_HOSTS: 'true' },
   });
 });
 afterAll(() => world.close());
@@ -99,4 +100,51 @@ test('a run that has opened a repository which became private does not go on', a
   const last = await answeredInPrivate(id, number, attention?.id);
   expect(last?.failure?.message).toContain('has the content of a private repository');
   expect(await shown(number)).not.toContain('PRIVATE');
+});
+
+// The other way round: what an MCP server answered for a private repository does not become public with it.
+test.each([
+  ['before the call', 0],
+  ['after it', 1],
+])('nothing that an MCP server answered is pushed if the repository becomes public %s', async (_when, publicAfter) => {
+  const tracker = await startMcpServer();
+  const visibility = (isPrivate: boolean) =>
+    world.sql(`update repositories set is_private = $1 where name = 'sample'`, [isPrivate]);
+  const open = `/projects/${world.project.id}`;
+  const sample = (await world.get<{ id: string; name: string }[]>('/repositories')).find((r) => r.name === 'sample');
+  const servers = [{ name: 'tracker', url: tracker.url, headers: [], repositories: [sample?.id] }];
+  await api('PUT', `${open}/mcp-servers`, servers);
+  await visibility(true);
+  const ask = call('ask_person', { question: 'Go on?', options: [] });
+  const search = call('tracker__search', { query: 'ink' });
+  const end = [
+    call('write_file', { path: 'ink.txt', content: 'ANSWER' }),
+    call('finish', { summary: 'Done.', nextSteps: [] }),
+  ];
+  turns = publicAfter === 0 ? [ask, search, ...end] : [search, ask, ...end];
+  const number = await world.issue('/agent start', { title: `Public ${publicAfter}` });
+  const waits = await taskWhere('the question', (t) => t.issueNumber === number && t.attention !== null);
+  await visibility(false);
+  await api('POST', `/tasks/${waits.id}/answer`, { id: waits.attention?.id, text: 'Yes.' });
+  const [run] = await ended(waits.id, 1);
+  const searches = tracker.requests.filter(({ method }) => method === 'tools/call');
+  tracker.close();
+  await api('PUT', `${open}/mcp-servers`, []);
+  if (publicAfter === 0) return expect([run?.status, searches]).toEqual(['succeeded', []]);
+  expect(run).toMatchObject({
+    status: 'failed',
+    failure: { message: expect.stringContaining('nothing was pushed to sample. The task has answers of MCP servers') },
+  });
+  // A second run of the task goes on with the same conversation.
+  turns = end;
+  await api('POST', `/tasks/${waits.id}/retry`);
+  const [retried] = await ended(waits.id, 2);
+  expect(retried).toMatchObject({ status: 'failed', failure: { message: expect.stringContaining('MCP servers') } });
+  const branches = await world.github.as('mona')<{ name: string }[]>('GET', '/repos/mona/sample/branches');
+  expect(branches.map(({ name }) => name).filter((name) => name.includes(waits.id.slice(5, 10)))).toEqual([]);
+  await api('PATCH', open, { sharePrivateContext: true });
+  await api('POST', `/tasks/${waits.id}/retry`);
+  const [shared] = await ended(waits.id, 3);
+  expect(shared).toMatchObject({ status: 'succeeded' });
+  await api('PATCH', open, { sharePrivateContext: false });
 });
