@@ -15,6 +15,17 @@ import type { LiveRuns } from './runs/live-runs.ts';
 import type { Sandbox } from './sandbox/sandbox.ts';
 import type { Traces } from './tracing/traced.ts';
 
+/** What the option `request` of a call may have beside Octokit's own. */
+export interface PacedRequest {
+  /**
+   * Called when the call has its slot, right before it is sent. A write may wait for a minute, and what was checked before it may have
+   * changed by then. An error that it throws is the call's.
+   */
+  rightBefore?: (() => Promise<void>) | undefined;
+  /** Whether a write is sent before all that wait for their slots. Only for what GitHub would otherwise merge unseen, which is rare. */
+  isAhead?: boolean;
+}
+
 export type Octokit = InstanceType<typeof ProbotOctokit>;
 
 declare const anyClient: Octokit;

@@ -62,21 +62,6 @@ export type PullFound = Pick<
   'taskId' | 'repositoryId' | 'number' | 'url' | 'status' | 'headBranch' | 'headSha'
 >;
 
-/** Finds the pull requests with a number that GitHub merges when they are ready, by the id of their repository on GitHub. */
-export async function listMerging(
-  em: EntityManager,
-  githubId: number,
-  number: number,
-): Promise<{ repositoryId: string; number: number; url: string }[]> {
-  return em.query(
-    `select p.repository_id as "repositoryId", p.number, p.url from merges m
-       join pull_requests p on p.repository_id = m.repository_id and p.number = m.number
-       join repositories r on r.id = m.repository_id
-     where r.github_id = $1 and m.number = $2 and m.state is not null`,
-    [githubId, number],
-  );
-}
-
 /** Finds a pull request by GitHub's numbers. Returns one row for each project that connected its repository. */
 export async function findPullsByGitHub(em: EntityManager, githubId: number, number: number) {
   const rows: (PullFound & { projectId: string })[] = await em.query(
@@ -336,6 +321,19 @@ export async function isUnreadyCommit(em: EntityManager, repositoryId: string, s
   const rows: unknown[] = await em.query(
     'select 1 from pull_requests where repository_id = $1 and (unready_sha = $2 or unready_before ? $2) limit 1',
     [repositoryId, sha],
+  );
+  return rows.length > 0;
+}
+
+/**
+ * Returns whether the check run of a commit may not be green: it is not ready, or was not when it was pushed, in this pull request or in
+ * another open one of the repository. GitHub counts the check run of a commit for all its pull requests.
+ */
+export async function isUnreadyIn(em: EntityManager, { repositoryId, number }: PullKey, sha: string): Promise<boolean> {
+  const rows: unknown[] = await em.query(
+    `select 1 from pull_requests where repository_id = $1 and (unready_sha = $2 or unready_before ? $2)
+       and (number = $3 or status in ('open', 'draft')) limit 1`,
+    [repositoryId, sha, number],
   );
   return rows.length > 0;
 }

@@ -1,4 +1,4 @@
-import type { Answered, Octokit } from '../app.ts';
+import type { Answered, Octokit, PacedRequest } from '../app.ts';
 import type { PullStatus } from '../db/tables/task.ts';
 import { RunFailed } from '../domain/run.ts';
 import type { RepoName } from '../git/remote-url.ts';
@@ -30,8 +30,8 @@ interface WantedPull {
   draft: boolean;
   /** Turns an open pull request back into a draft. Otherwise a person's decision that it is ready stays. */
   turnsDraft?: boolean;
-  /** Asked right before a draft is marked as ready, because that may wait for its slot. */
-  mayBeReady?: (() => Promise<boolean>) | undefined;
+  /** Asked right before a draft is marked as ready, because that may wait for its slot. Gets the base that GitHub shows. */
+  mayBeReady?: ((base: string | undefined) => Promise<boolean>) | undefined;
   /** Aborted when the calling worker loses the lease of its run. */
   signal?: AbortSignal;
 }
@@ -106,13 +106,13 @@ async function findOrCreate(
 /** The reason why a draft stays one. */
 class NoLongerReady extends Error {}
 
-/** Makes an open pull request a draft, or ready for review, where that is wanted. With another base, none becomes ready. */
+/** Makes an open pull request a draft, or ready for review, where that is wanted. */
 async function adopted(octokit: Octokit, found: FoundPull, wanted: Omit<WantedPull, 'signal'>): Promise<EnsuredPull> {
-  const { draft, turnsDraft = false, mayBeReady, owner, repo, base } = wanted;
+  const { draft, turnsDraft = false, mayBeReady, owner, repo } = wanted;
   if (found.status === 'draft' && !draft) {
     const rightBefore = async () => {
       const { data } = await octokit.request(onePull, { owner, repo, pull_number: found.number });
-      if ((data.base?.ref ?? base) !== base || (await mayBeReady?.()) === false) throw new NoLongerReady();
+      if ((await mayBeReady?.(data.base?.ref)) === false) throw new NoLongerReady();
     };
     return setDraft(octokit, found, false, rightBefore).catch((error) => {
       if (error instanceof NoLongerReady) return found;
@@ -164,7 +164,7 @@ export async function setDraft(
   const mutation = `mutation ($id: ID!) { ${act}(input: { pullRequestId: $id }) { pullRequest { isDraft } } }`;
   type Answer = { [act]?: { pullRequest?: { isDraft?: boolean } | null } | null } | undefined;
   // Nothing that waits may hold up that it is no longer ready.
-  const request = { isAhead: isDraft, rightBefore };
+  const request: PacedRequest = { isAhead: isDraft, rightBefore };
   const answer = await octokit.graphql<Answer>(mutation, { id: pull.nodeId, request });
   if (answer?.[act]?.pullRequest?.isDraft !== isDraft)
     throw new RunFailed('repository', `GitHub did not confirm that pull request #${pull.number} changed (${act})`);

@@ -178,11 +178,17 @@ export async function listRunChecks(em: EntityManager, taskId: string) {
   return rows;
 }
 
-/** Returns whether a run of a task got an answer of an MCP server, as far as its log is still kept. */
+/**
+ * Returns whether a run of a task got an answer of an MCP server, as far as its log is still kept; or one of its parent, its subtasks or
+ * its dependencies, whose words its runs read.
+ */
 export async function hasMcpAnswers(em: EntityManager, taskId: string): Promise<boolean> {
   const rows: unknown[] = await em.query(
     `select 1 from runs r join run_events e on e.run_id = r.id
-     where r.task_id = $1 and e.type = 'mcp' and e.data->>'ok' = 'true' limit 1`,
+     where e.type = 'mcp' and e.data->>'ok' = 'true' and r.task_id in (
+       select $1 union all select parent_id from tasks where id = $1 union all select id from tasks where parent_id = $1
+       union all select depends_on_id from task_dependencies where task_id = $1)
+     limit 1`,
     [taskId],
   );
   return rows.length > 0;

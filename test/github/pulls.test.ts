@@ -79,7 +79,8 @@ test('a draft stays one if its branch or base changes while its mark as ready wa
   expect(await ensurePull(paced, { ...wanted, mayBeReady: async () => false })).toMatchObject({ status: 'draft' });
   list([pull({ draft: true })]);
   one({ ref: 'release' });
-  expect(await ensurePull(paced, wanted)).toMatchObject({ status: 'draft' });
+  const mayBeReady = async (base?: string) => base !== 'release';
+  expect(await ensurePull(paced, { ...wanted, mayBeReady })).toMatchObject({ status: 'draft' });
   list([pull({ draft: true })]);
   one({ ref: 'main' });
   answer('POST /graphql', 200, { data: { markPullRequestReadyForReview: { pullRequest: { isDraft: false } } } });

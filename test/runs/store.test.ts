@@ -1,5 +1,6 @@
 import { LeaseLost } from '../../src/domain/run.ts';
 import { costOfDay } from '../../src/projects/budgets.ts';
+import { hasMcpAnswers } from '../../src/runs/journal.ts';
 import {
   addUsage,
   assertLeased,
@@ -126,6 +127,28 @@ test('usage adds up; a turn without a price does not change the cost, and each t
     await addUsage(em, id, { model: 'm', inputTokens: 1, cachedInputTokens: 0, outputTokens: 1, costUsd: 0.5 });
     await addUsage(em, id, { model: 'm', inputTokens: 1, cachedInputTokens: 0, outputTokens: 1, costUsd: null });
     expect(await read()).toEqual({ steps: 1, i: 17, c: 9, o: 7, cost: 0.75, n: 0 });
+  }));
+
+test('a task has answers of MCP servers if a run of it got one, or of a task whose words its runs read', () =>
+  undone(async (em) => {
+    const parentId = await addTask(em);
+    const [asked, needed, other] = [await addTask(em, { parentId }), await addTask(em), await addTask(em)];
+    await em.query('insert into task_dependencies (task_id, depends_on_id) values ($1, $2)', [needed, asked]);
+    const note = async (taskId: string, data: object) => {
+      const id = await addRun(em, { taskId, status: 'failed' });
+      await em.query(`insert into run_events (run_id, type, text, data) values ($1, 'mcp', 't', $2)`, [id, data]);
+    };
+    const all = async () =>
+      Promise.all([parentId, asked, needed, other].map((each) => hasMcpAnswers(em, each))).then(String);
+    await note(asked, { ok: false });
+    await note(asked, {});
+    expect(await all()).toBe('false,false,false,false');
+    await note(asked, { ok: true });
+    expect(await all()).toBe('true,true,true,false');
+    const sibling = await addTask(em, { parentId });
+    expect(await hasMcpAnswers(em, sibling)).toBe(false);
+    await note(parentId, { ok: true });
+    expect(await hasMcpAnswers(em, sibling)).toBe(true);
   }));
 
 test('the cost of a day counts what runs of the project used today in UTC, whenever they were created', () =>

@@ -1,7 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
-import type { Octokit } from '../../app.ts';
+import type { Octokit, PacedRequest } from '../../app.ts';
 import type { Database } from '../../db/database.ts';
 import { assertLock } from '../../db/locks.ts';
 import { retryAfterMs } from '../../domain/waiting.ts';
@@ -132,17 +132,6 @@ function graphqlFault({ status, data, headers }: Answer): Error | undefined {
     if (/^something went wrong while executing/i.test(message)) return new GraphqlFailed(message);
   }
   return undefined;
-}
-
-/** What the option `request` of a call may have beside Octokit's own. */
-export interface PacedRequest {
-  /**
-   * Called when the call has its slot, right before it is sent. A write may wait for a minute, and what was checked before it may have
-   * changed by then. An error that it throws is the call's.
-   */
-  rightBefore?: (() => Promise<void>) | undefined;
-  /** Whether a write is sent before all that wait for their slots. Only for what GitHub would otherwise merge unseen, which is rare. */
-  isAhead?: boolean;
 }
 
 /** One API call of an installation. */

@@ -7,11 +7,11 @@ import { AppError, badRequest } from '../../errors.ts';
 import { bodyBudget } from '../../http/limits/body-budget.ts';
 import { addressOf } from '../../http/limits/rate-limit.ts';
 import { type ArrivedBody, assertReadable, type BodyLimits, readBytes } from '../../http/limits/read-body.ts';
+import { listMergingAt } from '../../repositories/merging/store.ts';
 import { apart } from '../../threads/apart.ts';
 import { currentSpan } from '../../tracing/traced.ts';
 import { adoptStoredApp } from '../app/stored-app.ts';
 import { findUnhandledDelivery, insertDelivery, listForgottenDeliveries, markHandled } from '../delivery-store.ts';
-import { listMerging } from '../store.ts';
 import { parseBounded } from './read-payload.ts';
 
 /** Parsing JSON blocks the event loop: about 10 ms for this many bytes, a quarter of a second for 25 MB. */
@@ -158,7 +158,7 @@ function store(app: App, delivery: NewDelivery, pull: PullOfEvent | undefined): 
     if (!isNew) return false;
     await app.queue.send(em, 'delivery', { guid, account }, { key: guid });
     // GitHub may merge what was pushed just now, while this delivery waits behind others of the installation.
-    const merging = pull === undefined ? [] : await listMerging(em, pull.githubId, pull.number);
+    const merging = pull === undefined ? [] : await listMergingAt(em, pull.githubId, pull.number);
     for (const { url, ...at } of merging) await app.queue.send(em, 'pull', at, { key: url });
     return true;
   });

@@ -33,7 +33,7 @@ import { isTripped, noteWrite } from '../issues/limit-writes.ts';
 import { listOwnersOfLinks } from '../links/link-store.ts';
 import { syncLinks } from '../links/sync-links.ts';
 import { findItem } from '../paginate.ts';
-import { findPull, isUnreadyCommit, listMirrored } from '../store.ts';
+import { findPull, isUnreadyIn, listMirrored } from '../store.ts';
 import { syncMilestone } from './milestones.ts';
 import { wanted } from './mirror.ts';
 import { linkIssue, markShown } from './mirror-store.ts';
@@ -88,8 +88,7 @@ function readShown(app: App, before: MirroredRow, shownIn: RepositoryRow) {
     if (task === undefined) return undefined;
     const pull = await findPull(em, before.repositoryId, before.number);
     const sha = pull === null ? undefined : checkedCommit(pull, task, before);
-    // GitHub counts the check run of a commit for all its pull requests, so the commit has to be ready in each.
-    const isUnready = sha !== undefined && (await isUnreadyCommit(em, before.repositoryId, sha));
+    const isUnready = sha !== undefined && (await isUnreadyIn(em, before, sha));
     return { task, sha, isUnready, picture: await pictureOf(app, em, task, before, shownIn) };
   });
 }

@@ -1,4 +1,4 @@
-import type { Octokit } from '../../app.ts';
+import type { Octokit, PacedRequest } from '../../app.ts';
 import type { MergeMethod } from '../../domain/settings.ts';
 import type { RepoName } from '../../git/remote-url.ts';
 import type { Merging } from './store.ts';
@@ -115,7 +115,7 @@ export async function enableAutoMerge(
   octokit: Octokit,
   { id, headSha }: SeenMerge,
   method: MergeMethod,
-  request: object,
+  request: PacedRequest,
 ): Promise<void> {
   await octokit.graphql(
     `mutation ($id: ID!, $headSha: GitObjectID!, $mergeMethod: PullRequestMergeMethod!) {
@@ -128,7 +128,7 @@ export async function enableAutoMerge(
 }
 
 /** Adds a commit to GitHub's merge queue. */
-export async function enqueue(octokit: Octokit, { id, headSha }: SeenMerge, request: object): Promise<void> {
+export async function enqueue(octokit: Octokit, { id, headSha }: SeenMerge, request: PacedRequest): Promise<void> {
   await octokit.graphql(
     `mutation ($id: ID!, $headSha: GitObjectID!) {
       enqueuePullRequest(input: { pullRequestId: $id, expectedHeadOid: $headSha }) { mergeQueueEntry { id } }

@@ -59,6 +59,21 @@ export async function endMerging(
   await em.upsert(Merges, { repositoryId, number, ...none, dropped }, ['repositoryId', 'number']);
 }
 
+/** Finds the pull requests with a number that GitHub merges when they are ready, by the id of their repository on GitHub. */
+export async function listMergingAt(
+  em: EntityManager,
+  githubId: number,
+  number: number,
+): Promise<{ repositoryId: string; number: number; url: string }[]> {
+  return em.query(
+    `select p.repository_id as "repositoryId", p.number, p.url from merges m
+       join pull_requests p on p.repository_id = m.repository_id and p.number = m.number
+       join repositories r on r.id = m.repository_id
+     where r.github_id = $1 and m.number = $2 and m.state is not null`,
+    [githubId, number],
+  );
+}
+
 /** Finds the pull requests of a task that GitHub merges when they are ready. */
 export async function listMergingPulls(
   em: EntityManager,

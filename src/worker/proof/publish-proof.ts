@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { EntityManager } from 'typeorm';
-import type { App, Octokit } from '../../app.ts';
+import type { App, Octokit, PacedRequest } from '../../app.ts';
 import type { CheckResult, RepositoryProof, Trees } from '../../conversation/ending.ts';
 import { markedProof, notRun, type Proof, type ProofBase } from '../../domain/proof/proof.ts';
 import { runPage } from '../../domain/task.ts';
@@ -178,7 +178,10 @@ export async function voidEvidence(
 ): Promise<void> {
   if (!before.includes(opening)) return;
   const body = withSection(before, [opening, voids[why], closing].join('\n'));
-  if (body !== before) await octokit.request('PATCH /repos/{owner}/{repo}/pulls/{pull_number}', { ...at, body });
+  if (body === before) return;
+  // A merge that waits is taken back after this.
+  const request: PacedRequest = { isAhead: true };
+  await octokit.request('PATCH /repos/{owner}/{repo}/pulls/{pull_number}', { ...at, body, request });
 }
 
 function withSection(body: string, section: string): string {

@@ -230,9 +230,12 @@ export async function proposeWork(app: App, work: Work, finish: FinishArguments,
   const receiptOf =
     pushed === undefined ? await findRunOfReceipt(app.db.manager, task.id, repository.id, commit) : work.run.id;
   const about = { commit, receiptOf };
-  const mayBeReady = () => isHead(work, commit);
+  // Its base may change while the run works. Then its checks say nothing about the result.
+  const needsEvidence = settings.checks.length > 0 || settings.proof === 'required';
+  const isMoved = (base: string | undefined) => needsEvidence && base !== undefined && base !== work.baseBranch;
+  const mayBeReady = async (base: string | undefined) => !isMoved(base) && (await isHead(work, commit));
   const ensure = async () => {
-    const isReady = !draft && (await mayBeReady());
+    const isReady = !draft && (await isHead(work, commit));
     // An issue that was created together with the task may appear while its first run works.
     const issue = (await findTask(app.db.manager, task.id)) ?? task;
     return ensurePull(await octokitFor(app, credential), {
@@ -253,9 +256,8 @@ export async function proposeWork(app: App, work: Work, finish: FinishArguments,
   };
   const pull = await journal.once(stepOf('pull', task, repository), async () => {
     const { seenAt, ...opened } = await work.retrying(ensure);
-    // Its base may have changed while the run worked. Then its checks say nothing about the result.
-    const isMoved = opened.base !== undefined && opened.base !== work.baseBranch;
-    if (branch.continues && !isMoved) await work.retrying(() => updateEvidence(app, work, opened.number, about));
+    const isElsewhere = isMoved(opened.base);
+    if (branch.continues && !isElsewhere) await work.retrying(() => updateEvidence(app, work, opened.number, about));
     const { number, url, status } = opened;
     const pull = {
       taskId: task.id,
@@ -271,7 +273,7 @@ export async function proposeWork(app: App, work: Work, finish: FinishArguments,
       // Nobody else pushed our own commit, so a command of the same second counts too; see `mustHaveSeen`.
       headSince: pushed === undefined ? seenAt : new Date(seenAt.getTime() - 1000),
     };
-    const unready = isMoved
+    const unready = isElsewhere
       ? { unreadySha: commit }
       : await unreadyOf(app, work, { number, commit, draft, hasPushed: pushed !== undefined });
     await journal.write(async (em) => {

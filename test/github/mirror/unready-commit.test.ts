@@ -9,7 +9,14 @@ type People = Awaited<ReturnType<typeof acme.twoPeople>>;
 /** Shows a task whose run succeeded, with a pull request, and returns its check run. */
 async function checkOf(
   { em, call, own, task }: People,
-  pull: { number: number; head: string; unready: string | null; earlier?: string[]; elsewhere?: string },
+  pull: {
+    number: number;
+    head: string;
+    unready: string | null;
+    earlier?: string[];
+    elsewhere?: string;
+    closed?: string;
+  },
 ) {
   const { app } = acme.service;
   const taskId = await task('ada');
@@ -18,11 +25,12 @@ async function checkOf(
      values ($1, $2, $3, 'u', 'open', 'agent/x', $4, $5, $6)`,
     [taskId, own.id, pull.number, pull.head, pull.unready, JSON.stringify(pull.earlier ?? [])],
   );
-  if (pull.elsewhere !== undefined)
+  const [also, status] = pull.closed === undefined ? [pull.elsewhere, 'draft'] : [pull.closed, 'closed'];
+  if (also !== undefined)
     await em.query(
       `insert into pull_requests (task_id, repository_id, number, url, status, head_branch, head_sha, unready_sha)
-       values ($1, $2, 99, 'u', 'draft', 'agent/y', $3, $3)`,
-      [taskId, own.id, pull.elsewhere],
+       values ($1, $2, 99, 'u', $4, 'agent/y', $3, $3)`,
+      [taskId, own.id, also, status],
     );
   await call('ada', 'POST', `/tasks/${taskId}/start`);
   await em.query(`update runs set status = 'succeeded', finished_at = now() where task_id = $1`, [taskId]);
@@ -41,6 +49,9 @@ test('a run that splits its task makes no commit green that nothing has checked'
   expect(late).toMatchObject({ head_sha: 'b1', conclusion: 'action_required' });
   const other = await checkOf(people, { number: 7, head: 'd1', unready: null, elsewhere: 'd1' });
   expect(other).toMatchObject({ head_sha: 'd1', conclusion: 'action_required' });
+  // Nobody merges a closed one.
+  const again = await checkOf(people, { number: 9, head: 'e1', unready: null, closed: 'e1' });
+  expect(again).toMatchObject({ head_sha: 'e1', conclusion: 'success' });
   const ready = await checkOf(people, { number: 8, head: 'c1', unready: 'c0' });
   expect(ready).toMatchObject({ head_sha: 'c1', conclusion: 'success' });
 });

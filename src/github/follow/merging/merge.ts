@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { App, Octokit } from '../../../app.ts';
+import type { App, Octokit, PacedRequest } from '../../../app.ts';
 import type { RepositoryRow } from '../../../db/tables/project.ts';
 import type { PullRequestRow } from '../../../db/tables/task.ts';
 import { Refused } from '../../../domain/machine.ts';
@@ -19,7 +19,6 @@ import { findLiveRun } from '../../../runs/store.ts';
 import { assertIsOther } from '../../../runs/waiting/approvers.ts';
 import { getTask, type TaskView } from '../../../tasks/store.ts';
 import { hasMergedPull, listOpenPulls } from '../../../tasks/work-store.ts';
-import type { PacedRequest } from '../../app/pacing.ts';
 import { httpStatusOf } from '../../app/place.ts';
 import { candidateMethods } from '../look-at-pull.ts';
 import { refreshPull } from '../refresh-pull.ts';
