@@ -129,8 +129,8 @@ export function heardUntil(em: EntityManager, repositoryId: string): Promise<str
 
 /**
  * Sets the time up to which a repository's comments count as read. Older commands are not executed. `exactly` leaves out
- * the minute for the difference of clocks: commands in it are not known as handled, so they would be executed again. The time never goes
- * back, so that the next reading does not bring back that minute.
+ * the minute for the difference of clocks: commands in it are not known as handled, so they would be executed again. The time does
+ * not go back, so that the next reading does not bring back that minute, unless the clock of the database did.
  */
 export async function listenFromNow(
   em: EntityManager,
@@ -142,8 +142,9 @@ export async function listenFromNow(
   const now = until ?? (await databaseTime(em)).getTime();
   await em.query(
     `insert into read_marks as m (name, mark) values ($1, $2)
-     on conflict (name) do update set mark = greatest(m.mark, excluded.mark), at = now()`,
-    [heard(repositoryId), new Date(now - earlierMs).toISOString()],
+     on conflict (name) do update set at = now(),
+       mark = case when m.mark > $3 then excluded.mark else greatest(m.mark, excluded.mark) end`,
+    [heard(repositoryId), ...[now - earlierMs, now].map((ms) => new Date(ms).toISOString())],
   );
 }
 

@@ -92,11 +92,11 @@ afterAll(async () => {
   github.close();
 });
 
-/** Tells the service that the issue of an account was edited. */
+/** Tells the service that the issue of an account was closed, after which it looks at what it shows there. */
 async function deliver(login: string): Promise<void> {
   const id = accounts.find((account) => account.login === login)?.id ?? 0;
   const repository = { id: 100 + id, full_name: `${login}/shop` };
-  const body = JSON.stringify({ action: 'edited', installation: { id }, repository, issue: { number: 1 } });
+  const body = JSON.stringify({ action: 'closed', installation: { id }, repository, issue: { number: 1 } });
   const headers = {
     'X-GitHub-Event': 'issues',
     'X-GitHub-Delivery': randomUUID(),
