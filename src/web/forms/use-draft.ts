@@ -9,7 +9,7 @@ type Next<T> = T | ((before: T) => T);
 /**
  * Works like `useState`, but what people have written at a place is still there after Back, a reload or Escape. `place`
  * names the field and what it is about; it must not change while the field is shown. Without a place, nothing is stored.
- * Call `clear` when the text was sent, or when the person discards it.
+ * Call `clear` when the text was sent, or when the person discards it. `isRestored` says that it began with what was written before.
  */
 export function useDraft<T>(place: string | undefined, initial: T) {
   const { data: me } = useQuery(queries.me());
@@ -17,6 +17,7 @@ export function useDraft<T>(place: string | undefined, initial: T) {
   const isKept = place !== undefined && person !== undefined;
   const [first] = useState(initial);
   const [value, setValue] = useState(() => (isKept ? readDraft(localStorage, person, place, first) : first));
+  const [isRestored, setRestored] = useState(value !== first);
   const latest = useRef(value);
   const show = (next: T) => {
     latest.current = next;
@@ -28,9 +29,10 @@ export function useDraft<T>(place: string | undefined, initial: T) {
   };
   const clear = () => {
     show(first);
+    setRestored(false);
     if (isKept) removeDraft(localStorage, person, place);
   };
-  return { value, set, clear };
+  return { value, isRestored, set, clear };
 }
 
 /**

@@ -32,7 +32,11 @@ export function typeAhead(): void {
     const fields = [...dialog.querySelectorAll<typeof target>('input[type="text"], input:not([type]), textarea')];
     const following = fields.slice(fields.indexOf(target) + 1);
     [target, ...following].slice(0, parts.length).forEach((field, i) => {
-      if (i > 0) field.focus();
+      if (i > 0) {
+        field.focus();
+        // Otherwise the cursor of a text area stands before what was written earlier.
+        field.setSelectionRange(field.value.length, field.value.length);
+      }
       write(field, parts[i] ?? '');
     });
   };

@@ -68,7 +68,7 @@ function NewTaskForm(props: { projectId: string; isList: boolean; takesFocus: bo
     if (takesFocus) firstField.current?.querySelector<HTMLElement>('input, textarea')?.focus();
   }, [takesFocus]);
   const tasks = useNewTasks({ ...props, onMissing });
-  const { fields, set, titles, problem, isCreating, isStarting, onSubmit, onStart, onDiscard } = tasks;
+  const { fields, set, titles, problem, isCreating, isStarting, onSubmit, onStart, onDiscard, onStartOver } = tasks;
   const repositoryId = useRepositoryOf(projectId, fields);
   const repositories = useQuery(repositoryQueries.repositories(projectId));
   const createLabel = titles.length === 0 ? 'Create tasks' : `Create ${plural(titles.length, 'task')}`;
@@ -84,6 +84,20 @@ function NewTaskForm(props: { projectId: string; isList: boolean; takesFocus: bo
         <Flash variant="danger" role="alert">
           {problem}
         </Flash>
+      )}
+      {onStartOver && (
+        <p className="muted small">
+          You wrote this before and have not sent it.{' '}
+          <Button
+            variant="link"
+            onClick={() => {
+              onStartOver();
+              onMissing();
+            }}
+          >
+            Start over
+          </Button>
+        </p>
       )}
       <div ref={firstField}>
         {isList ? (
@@ -275,6 +289,8 @@ function useNewTasks({ projectId, isList, onMissing, onClose }: Props) {
     },
     onStart: () => submit('start'),
     onDiscard: close,
+    /** Empties the form, if it began with what was written before. */
+    onStartOver: draft.isRestored ? draft.clear : undefined,
   };
 }
 
