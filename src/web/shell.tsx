@@ -1,8 +1,8 @@
 import { CpuIcon, DeviceDesktopIcon, MoonIcon, ProjectIcon, SunIcon } from '@primer/octicons-react';
 import { ActionList, ActionMenu, Button, Flash, IconButton } from '@primer/react';
 import { useQuery } from '@tanstack/react-query';
-import { useEffect, useRef, useSyncExternalStore } from 'react';
-import { Link, Outlet, useLocation, useNavigationType, useParams } from 'react-router';
+import { useEffect, useRef, useState, useSyncExternalStore } from 'react';
+import { Link, Outlet, useLocation, useNavigation, useNavigationType, useParams } from 'react-router';
 import { Loading, QueryResult } from './display/query-result.tsx';
 import { PersonMark } from './display/status-labels.tsx';
 import { TimeAgo } from './display/times.tsx';
@@ -62,6 +62,7 @@ export function Shell() {
         </div>
         {shownId && <ProjectNav id={shownId} />}
       </header>
+      <NextPageNote />
       <OfflineNote isOnline={isOnline} />
       {shownId && <GitHubNote projectId={shownId} />}
       <main id="content" className="page">
@@ -80,6 +81,33 @@ function LostStream({ reason }: { reason: string | undefined }) {
     <output className="muted stream-state" title={title}>
       {reason ? `No live updates: ${reason}` : 'Reconnecting…'}
     </output>
+  );
+}
+
+/** After these times in ms, a link to a page that is still being loaded gives a sign, and says why nothing happens. */
+const [signMs, reasonMs] = [800, 10_000];
+
+/** Shows that the page to which a link leads is being loaded. Until then, the browser shows the page of the link. */
+function NextPageNote() {
+  const isLoading = useNavigation().state === 'loading';
+  const [waited, setWaited] = useState(0);
+  useEffect(() => {
+    if (!isLoading) return;
+    const timers = [signMs, reasonMs].map((ms) => setTimeout(() => setWaited(ms), ms));
+    return () => {
+      for (const timer of timers) clearTimeout(timer);
+      setWaited(0);
+    };
+  }, [isLoading]);
+  return (
+    <>
+      {waited > 0 && <div className="next-page" role="progressbar" aria-label="Loading the next page" />}
+      <div role="status">
+        {waited === reasonMs && (
+          <p className="offline">The service has not answered for 10 seconds. The next page opens when it does.</p>
+        )}
+      </div>
+    </>
   );
 }
 

@@ -146,8 +146,40 @@ inBrowser('what is typed after a Tab, while the code of a dialog is loaded, arri
   expect(await dialog.getByLabel('Title').inputValue()).toBe('A title');
   expect(await dialog.getByLabel('Description').inputValue()).toBe('And more');
   await page.unroute(/new-task-dialog/);
-  for (const label of ['Title', 'Description']) await dialog.getByLabel(label).fill('');
+  // What was written before is still there, and the dialog says so.
   await dialog.getByLabel('Title').press('Escape');
+  await dialog.waitFor({ state: 'detached' });
+  await page.keyboard.press('n');
+  await page.keyboard.type(' again');
+  await dialog.getByText('You wrote this before and have not sent it.').waitFor();
+  expect(await dialog.getByLabel('Title').inputValue()).toBe('A title again');
+  await dialog.getByRole('button', { name: 'Start over' }).click();
+  await dialog.getByLabel('Title').and(page.locator(':focus')).waitFor();
+  expect(await dialog.getByLabel('Title').inputValue()).toBe('');
+  expect(await dialog.getByLabel('Description').inputValue()).toBe('');
+  expect(await dialog.getByRole('button', { name: 'Start over' }).count()).toBe(0);
+  await dialog.getByLabel('Title').press('Escape');
+});
+
+inBrowser('a link to a page that does not come gives a sign, and says why nothing happens', async () => {
+  const loaded = Promise.withResolvers<void>();
+  await page.route(/runs-page/, (route) => loaded.promise.then(() => route.continue()));
+  await open();
+  await page.clock.install();
+  await page.getByRole('link', { name: 'Runs', exact: true }).click();
+  const sign = page.getByRole('progressbar', { name: 'Loading the next page' });
+  expect(await sign.count()).toBe(0);
+  await page.clock.fastForward(1_000);
+  await sign.waitFor();
+  const reason = page.getByText('The service has not answered for 10 seconds.');
+  expect(await reason.count()).toBe(0);
+  await page.clock.fastForward(10_000);
+  await reason.waitFor();
+  loaded.resolve();
+  await page.getByRole('heading', { name: 'Runs', level: 1 }).waitFor();
+  for (const each of [sign, reason]) await each.waitFor({ state: 'detached' });
+  await page.unroute(/runs-page/);
+  await page.clock.resume();
 });
 
 inBrowser('several tasks are moved at once, and the reason of each refusal is shown', async () => {
