@@ -111,7 +111,10 @@ function problemsOf(pull: PullReadiness): MergeProblem[] {
     ...(reviews ?? []).map((review) => review.state === 'changes_requested' && requestText(name, review)),
   ];
   const blocking: (string | false)[] = [
-    isDraft && `${name} is a draft. Mark it ready for review on GitHub first.`,
+    isDraft && !isUnready && `${name} is a draft. Mark it ready for review on GitHub first.`,
+    isDraft &&
+      isUnready &&
+      `${name} is a draft, because its newest commits are not ready. Let the agent go on, or mark it ready for review on GitHub.`,
     isUnready && !isDraft && unreadyText(name),
     moved !== null && movedText(name, moved),
     mergeable === false && `${name} conflicts with its base branch. Request changes to have the agent resolve this.`,

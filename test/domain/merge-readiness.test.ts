@@ -47,6 +47,10 @@ test('a merge has no problems when everything is green, or nothing was asked for
 test.each<[Partial<PullReadiness>, string]>([
   [{ isDraft: true, isBlocked: true }, 'blocks: sample #5 is a draft. Mark it ready for review on GitHub first.'],
   [
+    { isDraft: true, isUnready: true },
+    'blocks: sample #5 is a draft, because its newest commits are not ready. Let the agent go on, or mark it ready for review on GitHub.',
+  ],
+  [
     { isUnready: true },
     "blocks: The last commit of sample #5 is an agent's and was not checked for the branch into which it goes, or is not ready. Request changes to start another run, or merge it on GitHub yourself.",
   ],
