@@ -136,6 +136,7 @@ interface PullOfEvent {
   number: number;
 }
 
+/** Returns which pull request an event is about, if it says so properly. */
 function pullOf({ repository, number }: { repository?: { id?: unknown } | null; number?: unknown }) {
   const githubId = repository?.id;
   return Number.isSafeInteger(githubId) && Number.isInteger(number) && Number(number) < 2 ** 31

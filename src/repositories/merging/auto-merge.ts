@@ -110,7 +110,10 @@ const waits: Record<string, string> = {
   DIRTY: 'It conflicts with its base branch.',
 };
 
-/** Turns on GitHub's auto-merge for a commit. `request` is an option of the call. Title and message stay those that the repository's settings give. */
+/**
+ * Turns on GitHub's auto-merge for a commit. `request` is an option of the call. Title and message stay those that the
+ * repository's settings give.
+ */
 export async function enableAutoMerge(
   octokit: Octokit,
   { id, headSha }: SeenMerge,
@@ -127,7 +130,7 @@ export async function enableAutoMerge(
   );
 }
 
-/** Adds a commit to GitHub's merge queue. */
+/** Adds a commit to GitHub's merge queue. `request` is an option of the call. */
 export async function enqueue(octokit: Octokit, { id, headSha }: SeenMerge, request: PacedRequest): Promise<void> {
   await octokit.graphql(
     `mutation ($id: ID!, $headSha: GitObjectID!) {
