@@ -59,8 +59,8 @@ export async function listDirectorsOfTask(em: EntityManager, taskId: string): Pr
 
 /**
  * Returns the ids of the people whose words some tasks and their runs follow, for a chat that reads a repository. `ghost`
- * stands for unknown people whose texts an automation took from its repository. Whoever wrote there could read it, so `ghost` does not
- * count for tasks of the repository that is read. These tasks stay in their repository; see `followsUnknown` in tasks/store.ts.
+ * stands for unknown authors of texts that an automation took from its repository. They could read that repository, so `ghost` is left
+ * out for its own tasks. Such a task cannot move to another repository; see `followsUnknown` in tasks/store.ts.
  */
 export async function listFollowed(em: EntityManager, taskIds: string[], readIn?: string): Promise<string[]> {
   const rows: { id: string }[] = await em.query(

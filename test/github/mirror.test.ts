@@ -62,7 +62,7 @@ test('the check run of a commit that is not ready is never green, neither is it 
   for (const run of [picture.run, failed, null])
     expect(wanted({ ...picture, run }, unready).check.conclusion).toBe('action_required');
   expect(wanted(picture, secret).check.conclusion).toBe('success');
-  // Whoever takes the commit for ready sees the difference at once.
+  // A change of the essence is shown at once, so nobody takes the commit for ready in the meantime.
   expect(wanted(picture, unready).essence).not.toBe(wanted(picture, secret).essence);
 });
 

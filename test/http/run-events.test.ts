@@ -129,7 +129,7 @@ test('a reader who leaves everything unread is disconnected', async () => {
   raw.socket.destroy();
 });
 
-test('the check of rights before an event counts for the reader, whoever caused the event', async () => {
+test('before an event is sent, the rights of its reader are checked, not of the person who caused it', async () => {
   const app = express();
   const checkedFor: (string | undefined)[] = [];
   app.get('/', (req, res) =>

@@ -8,6 +8,7 @@ import { isRefusedWith } from '../../outgoing/github-errors.ts';
 import { endMerging } from '../../repositories/merging/store.ts';
 import { unlessMissing } from '../../repositories/permission.ts';
 import { answeredAt, isAddressOf, pullStatus } from '../../repositories/pulls.ts';
+import { demandsEvidence } from '../../repositories/settings/repository-settings.ts';
 import { settingsOnGitHub } from '../../repositories/settings/settings-on-github.ts';
 import { isCommitOfRun } from '../../runs/journal.ts';
 import { cancelIfRunning } from '../../runs/operations.ts';
@@ -325,8 +326,7 @@ async function commitsFrom(
 /** Returns whether changes of a repository need checks or a proof to be ready. Settings that cannot be used require it. */
 export async function needsEvidence(octokit: Octokit, name: RepoName): Promise<boolean> {
   try {
-    const { checks, proof } = await settingsOnGitHub(octokit, name);
-    return checks.length > 0 || proof === 'required';
+    return demandsEvidence(await settingsOnGitHub(octokit, name));
   } catch (error) {
     if (error instanceof RunFailed) return true;
     throw error;

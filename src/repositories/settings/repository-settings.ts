@@ -37,6 +37,10 @@ export type DecidingSettings = Omit<
   | keyof CustomSettings
 >;
 
+/** Returns whether changes need checks or a proof to be ready. */
+export const demandsEvidence = ({ checks, proof }: Pick<RepositorySettings, 'checks' | 'proof'>): boolean =>
+  checks.length > 0 || proof === 'required';
+
 /** Returns the settings that decide what checks and a proof say about files. Evidence counts for no others. */
 export function decidingSettings(settings: RepositorySettings): DecidingSettings {
   const {

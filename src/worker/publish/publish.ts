@@ -10,6 +10,7 @@ import { octokitFor } from '../../repositories/credentials.ts';
 import { filledTemplate, templateOf } from '../../repositories/customs/fill-template.ts';
 import { ensurePull, type OpenedPull } from '../../repositories/pulls.ts';
 import { mayShowMcp, whyNotBeside } from '../../repositories/rights.ts';
+import { demandsEvidence } from '../../repositories/settings/repository-settings.ts';
 import { listOpened } from '../../runs/directors.ts';
 import { deleteStep, hasMcpAnswers, insertStep, pushingStep, stepOf } from '../../runs/journal.ts';
 import { setProvenCommit } from '../../runs/proof/proof-store.ts';
@@ -231,8 +232,8 @@ export async function proposeWork(app: App, work: Work, finish: FinishArguments,
     pushed === undefined ? await findRunOfReceipt(app.db.manager, task.id, repository.id, commit) : work.run.id;
   const about = { commit, receiptOf };
   // Its base may change while the run works. Then its checks say nothing about the result.
-  const needsEvidence = settings.checks.length > 0 || settings.proof === 'required';
-  const isMoved = (base: string | undefined) => needsEvidence && base !== undefined && base !== work.baseBranch;
+  const isMoved = (base: string | undefined) =>
+    demandsEvidence(settings) && base !== undefined && base !== work.baseBranch;
   const mayBeReady = async (base: string | undefined) => !isMoved(base) && (await isHead(work, commit));
   const ensure = async () => {
     const isReady = !draft && (await isHead(work, commit));

@@ -85,7 +85,7 @@ test('only a mark of a person lifts that the head is not ready, and not while it
   expect(unreadyAfter({ ...open, unreadySha: 'before' }, { ...now, isStill: true, merge })).toBe('m');
   expect(unreadyAfter({ ...open, unreadySha: null }, { ...now, wasUnready: true })).toBe('h');
   expect(unreadyAfter(draft, now)).toBeNull();
-  // They have looked at another commit than the one that was pushed meanwhile.
+  // The person looked at another commit. This one was pushed since.
   expect(unreadyAfter({ ...draft, headSha: 'before' }, now)).toBe('h');
   expect(unreadyAfter(draft, { ...now, merge })).toBeNull();
   expect(unreadyAfter(draft, { ...now, isUnproved: true })).toBe('h');
