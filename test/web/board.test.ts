@@ -182,6 +182,28 @@ inBrowser('a link to a page that does not come gives a sign, and says why nothin
   await page.clock.resume();
 });
 
+inBrowser('a page whose script cannot be loaded says why inside the frame', async () => {
+  await page.route(/spend-page/, (route) => route.abort());
+  await open();
+  await page.getByRole('link', { name: 'Spend', exact: true }).click();
+  const main = page.getByRole('main');
+  await main.getByRole('heading', { name: 'This page could not be loaded' }).waitFor();
+  await page.getByRole('link', { name: 'Backlog', exact: true }).click();
+  await page.getByRole('heading', { name: 'Backlog', level: 1 }).waitFor();
+
+  // After an update, the scripts have other names.
+  const isHome = ({ pathname }: URL) => pathname === '/';
+  await page.route(isHome, async (route) => {
+    const response = await route.fetch();
+    await route.fulfill({ response, body: (await response.text()).replaceAll('/assets/', '/assets/new-') });
+  });
+  await page.getByRole('link', { name: 'Spend', exact: true }).click();
+  await main.getByRole('heading', { name: 'A new version is available' }).waitFor();
+  await page.unroute(isHome);
+  await page.unroute(/spend-page/);
+  expect(complaints.splice(0).filter((complaint) => !/ERR_FAILED at .*spend-page/.test(complaint))).toEqual([]);
+});
+
 inBrowser('several tasks are moved at once, and the reason of each refusal is shown', async () => {
   await open();
   for (const title of ['Plain one', 'Plain two', 'Works now'])

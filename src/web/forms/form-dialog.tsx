@@ -43,8 +43,6 @@ const maxTitle = 200;
  */
 export function TitleField(props: {
   label?: string;
-  /** The label is only for screen readers. */
-  isLabelHidden?: boolean;
   max?: number;
   /** Where the rest of a long title belongs. */
   instead?: string;
@@ -57,12 +55,12 @@ export function TitleField(props: {
   value: string;
   onChange(value: string): void;
 }) {
-  const { label = 'Title', isLabelHidden = false, max = maxTitle, instead, isDisabled = false } = props;
+  const { label = 'Title', max = maxTitle, instead, isDisabled = false } = props;
   const { problem, hasFocus = false, className = '', value, onChange } = props;
   const length = value.trim().length;
   return (
     <FormControl required disabled={isDisabled} className={className}>
-      <FormControl.Label visuallyHidden={isLabelHidden}>{label}</FormControl.Label>
+      <FormControl.Label>{label}</FormControl.Label>
       <TextInput block autoFocus={hasFocus} value={value} onChange={(event) => onChange(event.target.value)} />
       {length > max && (
         <FormControl.Validation variant="error">

@@ -41,15 +41,14 @@ const restMs = 80;
  */
 export function loadAhead(document: Document, routes: RouteObject[], prefetch: (pathname: string) => void): void {
   let rest: ReturnType<typeof setTimeout> | undefined;
-  const known = new Set<string>();
+  const known = new Set<RouteObject>();
   const load = (pathname: string) => {
     prefetch(pathname);
     for (const { route } of matchRoutes(routes, pathname) ?? []) {
-      const key = route.path ?? '';
-      if (typeof route.lazy !== 'function' || known.has(key)) continue;
-      known.add(key);
+      if (typeof route.lazy !== 'function' || known.has(route)) continue;
+      known.add(route);
       // The click tries again, and shows the failure.
-      route.lazy().catch(() => known.delete(key));
+      route.lazy().catch(() => known.delete(route));
     }
   };
   const onTarget = ({ target }: Event) => {

@@ -1,5 +1,5 @@
-/** How long to wait before reconnecting to a stream that the service refused. */
-const retryMs = 5_000;
+/** How long to wait before reconnecting to a stream that the service refused: longer each time, up to the second value. */
+const [retryMs, maxRetryMs] = [5_000, 40_000];
 
 export interface StreamHandlers {
   events: Record<string, (event: MessageEvent<string>) => void>;
@@ -66,19 +66,24 @@ type Hear = (said: Said) => Promise<boolean>;
 function followAlone(url: string, names: string[], hear: Hear): () => void {
   let source: EventSource | undefined;
   let retry: ReturnType<typeof setTimeout> | undefined;
+  let waitMs = retryMs;
   const connect = () => {
     const opened = new EventSource(url);
     source = opened;
     for (const name of names)
       opened.addEventListener(name, ({ data }: MessageEvent<string>) => void hear({ kind: 'event', name, data }));
-    opened.onopen = () => void hear({ kind: 'open' });
+    opened.onopen = () => {
+      waitMs = retryMs;
+      void hear({ kind: 'open' });
+    };
     opened.onerror = async () => {
       void hear({ kind: 'lost' });
       // The browser reconnects unless the service refused the stream.
       if (opened.readyState !== EventSource.CLOSED) return;
       const reason = await reasonOf(url);
-      if (source === opened && (await hear({ kind: 'refused', reason })) && source === opened)
-        retry = setTimeout(connect, retryMs);
+      if (source !== opened || !(await hear({ kind: 'refused', reason })) || source !== opened) return;
+      retry = setTimeout(connect, waitMs);
+      waitMs = Math.min(2 * waitMs, maxRetryMs);
     };
   };
   connect();

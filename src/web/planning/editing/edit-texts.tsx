@@ -35,11 +35,10 @@ export function EditPlan(props: { projectId: string; session: WizardSession; onC
         {phases.map((phase, i) => (
           // biome-ignore lint/suspicious/noArrayIndexKey: phases have no ids, and their fields are controlled
           <li key={i} className="planned">
-            <div className="row">
+            <div className="row bottom-aligned">
               <TitleField
                 className="grow"
                 label={`Name of phase ${i + 1}`}
-                isLabelHidden
                 hasFocus={i === 0}
                 max={maxDocumentTitle}
                 value={phase.name}
@@ -53,17 +52,18 @@ export function EditPlan(props: { projectId: string; session: WizardSession; onC
               />
             </div>
             {(['goal', 'reason'] as const).map((field) => (
-              <Textarea
-                key={field}
-                block
-                rows={2}
-                resize="vertical"
-                aria-label={`${field === 'goal' ? 'Goal' : 'Reason'} of phase ${i + 1}`}
-                placeholder={field === 'goal' ? 'Goal' : 'Why this phase comes here'}
-                maxLength={5000}
-                value={phase[field]}
-                onChange={({ target }) => update(i, { [field]: target.value })}
-              />
+              <FormControl key={field}>
+                <FormControl.Label>{`${field === 'goal' ? 'Goal' : 'Reason'} of phase ${i + 1}`}</FormControl.Label>
+                <Textarea
+                  block
+                  rows={2}
+                  resize="vertical"
+                  placeholder={field === 'goal' ? '' : 'Why this phase comes here'}
+                  maxLength={5000}
+                  value={phase[field]}
+                  onChange={({ target }) => update(i, { [field]: target.value })}
+                />
+              </FormControl>
             ))}
           </li>
         ))}
