@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { mkdir } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { dirname } from 'node:path';
@@ -181,7 +182,7 @@ async function build(
       app.githubApp = credentials;
       app.github = connectGitHub(config, credentials, log, pace, app);
     },
-    githubWithToken: (token) => keepPace(octokitWith(config, token), noInstallation, pace),
+    githubWithToken: (token) => keepPace(octokitWith(config, token), paceIdOf(token), pace),
     mail: mailOf(config),
     metrics,
     traces: options.traces,
@@ -338,8 +339,14 @@ function quietOctokit(config: Config) {
   }));
 }
 
-/** The id used to pace calls without an installation: those with a project's token, and anonymous ones. */
-const noInstallation = -1;
+/** Replaces the installation's number when anonymous calls are paced. */
+const ofAnonymous = -1;
+
+/**
+ * Returns what replaces the installation's number when calls with a token are paced, which is below those of other calls. GitHub limits each
+ * token by itself, so one that must pause keeps no other from its calls.
+ */
+const paceIdOf = (token: string) => ofAnonymous - 1 - createHash('sha256').update(token).digest().readUIntBE(0, 6);
 
 function octokitWith(config: Config, token?: string): Octokit {
   const Client = OurOctokit.defaults({
@@ -364,5 +371,5 @@ function connectGitHub(config: Config, credentials: GitHubAppConfig, log: Logger
   });
   registerWebhooks(probot, app);
   const appAuth = createAppAuth({ appId, privateKey, request: toApi(config) });
-  return githubApp({ probot, appAuth, pace, anonymous: keepPace(octokitWith(config), noInstallation, pace) });
+  return githubApp({ probot, appAuth, pace, anonymous: keepPace(octokitWith(config), ofAnonymous, pace) });
 }

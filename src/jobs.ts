@@ -9,7 +9,7 @@ import { hasRoom } from './data-folders.ts';
 import { runEnvironmentTrial } from './environment/run-trial.ts';
 import { syncInstallations } from './github/app/installation.ts';
 import { deleteOldSignIns } from './github/app/one-time.ts';
-import { forStranger } from './github/app/pacing.ts';
+import { forgetOldPaces, forStranger } from './github/app/pacing.ts';
 import { adoptStoredApp } from './github/app/stored-app.ts';
 import { answerTrial } from './github/commands/notices.ts';
 import { deleteOldDeliveries, forgetHandledCommands, forgetPayloads } from './github/delivery-store.ts';
@@ -79,6 +79,7 @@ export async function removeOld(app: App): Promise<void> {
   await deleteOldSignIns(em);
   await forgetOldMail(em);
   await forgetOldKeys(app.db);
+  await forgetOldPaces(app.db);
   await forgetOldEvents(em);
 }
 

@@ -191,7 +191,7 @@ test('sessions are removed a day after they end, and tokens never', async () => 
   ]);
 });
 
-test('sign-ins that can no longer be finished and expired idempotency keys are removed', async () => {
+test('sign-ins that can no longer be finished, expired idempotency keys and old paces of tokens are removed', async () => {
   await sql(
     `insert into sign_ins (state_digest, browser_digest, verifier, return_to, created_at)
      select 'state ' || n, 'browser', 'verifier', '/', now() - n * interval '1 minute' from unnest(array[59, 61]) n`,
@@ -201,7 +201,15 @@ test('sign-ins that can no longer be finished and expired idempotency keys are r
      select u.id, 'POST /projects', 'hours ' || n, 'digest', now() - n * interval '1 hour'
      from (select id from users order by id limit 1) u, unnest(array[23, 25]) n`,
   );
+  await sql(
+    `insert into github_pace (installation_id, next_write_at, parked_until)
+     select -n, now() - n * interval '1 hour', now() + (24 - n) * interval '1 hour' from unnest(array[23, 25, 49]) n`,
+  );
   await removeOld(service.app);
+  expect(await sql('select installation_id::int as id from github_pace order by id')).toEqual([
+    { id: -25 },
+    { id: -23 },
+  ]);
   expect(await sql('select state_digest from sign_ins')).toEqual([{ state_digest: 'state 59' }]);
   expect(await sql(`select key from idempotency_keys where key like 'hours %'`)).toEqual([{ key: 'hours 23' }]);
 });

@@ -256,6 +256,18 @@ test.each([
   expect(until.getTime()).toBeLessThan(Date.now() + (seconds + 2) * 1000);
 });
 
+test('a token that must pause keeps no other token, and nobody without one, from its calls', async () => {
+  const reset = String(Math.floor(Date.now() / 1000) + 3000);
+  const limited = { 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': reset };
+  const withToken = (token: string) => read(service.app.githubWithToken(token));
+  api().get('/repos/a/b').matchHeader('authorization', /eve/).reply(403, {}, limited);
+  await expect(withToken('ghp_eve')).rejects.toMatchObject({ status: 403 });
+  await expect(withToken('ghp_eve')).rejects.toMatchObject({ status: 429 });
+  api().get('/repos/a/b').matchHeader('authorization', /bob/).reply(200, { id: 1 });
+  expect((await withToken('ghp_bob')).status).toBe(200);
+  expect(await parked(-1)).toBe(0);
+});
+
 test('during a short retry-after reads and writes wait', async () => {
   const id = ++installation;
   const began = performance.now();

@@ -57,6 +57,15 @@ async function parkInstallation(db: Database, installationId: number, seconds: n
   );
 }
 
+/** Forgets the pace of those who have written nothing for a day, and are not parked. */
+export async function forgetOldPaces(db: Database): Promise<void> {
+  await db.prepared(
+    'forget paces',
+    `delete from github_pace where greatest(next_write_at, parked_until) < now() - interval '1 day'`,
+    [],
+  );
+}
+
 /** GitHub allows about this many writes per hour that create content (docs.github.com, "Rate limits"). */
 const writesPerHour = 500;
 
