@@ -127,7 +127,15 @@ const byDefault: [Protection, string[]][] = [
   ]),
 ];
 
-const rules = byDefault.map(([protection, paths]) => ({ protection, paths, pattern: patternOf(paths) }));
+const rules = byDefault.map(([protection, paths]) => {
+  const folders = paths.flatMap(foldersOf);
+  return {
+    protection,
+    paths,
+    pattern: patternOf(paths),
+    folders: folders.length > 0 ? patternOf(folders, '$') : undefined,
+  };
+});
 /** Combines all rules in one pattern, because most paths match none of them. */
 const anyRule = patternOf(rules.flatMap(({ paths }) => paths));
 
@@ -144,6 +152,15 @@ export function protectionOf(path: string): Protection | undefined {
   const seen = seenAs(path);
   if (!anyRule.test(seen) || template.test(path)) return undefined;
   return rules.find(({ pattern }) => pattern.test(seen))?.protection;
+}
+
+/**
+ * Finds the protection of a path below this one, if any. A link in the place of a folder brings other files under the protected
+ * names.
+ */
+export function protectionAbove(path: string): Protection | undefined {
+  const seen = seenAs(path);
+  return rules.find(({ folders }) => folders?.test(seen))?.protection;
 }
 
 /** Returns whether a path is a .gitattributes file, in any folder. */
@@ -176,7 +193,13 @@ function isFolderOf(folder: string, path: string): boolean {
   return path.startsWith(`**/${name}/`);
 }
 
-function patternOf(paths: string[]): RegExp {
+/** Returns the folders above a path, without the double star alone. */
+function foldersOf(path: string): string[] {
+  const names = path.split('/').slice(0, -1);
+  return names.map((_, i) => names.slice(0, i + 1).join('/')).filter((folder) => folder !== '**');
+}
+
+function patternOf(paths: string[], end = '(?:/|$)'): RegExp {
   const bodies = (some: string[]) =>
     some.map((path) => path.toLowerCase().replace(/[.]/g, '\\.').replace(/[*]/g, '[^/]*')).join('|');
   const rooted = paths.filter((path) => !path.startsWith('**/'));
@@ -185,5 +208,5 @@ function patternOf(paths: string[]): RegExp {
     ...(rooted.length > 0 ? [`^(?:${bodies(rooted)})`] : []),
     ...(anywhere.length > 0 ? [`(?:^|/)(?:${bodies(anywhere)})`] : []),
   ];
-  return new RegExp(`(?:${begins.join('|')})(?:/|$)`);
+  return new RegExp(`(?:${begins.join('|')})${end}`);
 }

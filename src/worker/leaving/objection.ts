@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
-import { isAllowed, protectionOf } from '../../domain/protected/protected-paths.ts';
+import { isAllowed, type Protection, protectionAbove, protectionOf } from '../../domain/protected/protected-paths.ts';
 import { RunFailed } from '../../domain/run.ts';
 import { namesSubmodule } from '../../domain/text/names-submodule.ts';
 import type { Change, Checkout } from '../../git/engine.ts';
@@ -9,6 +9,7 @@ import { textOfPeople } from '../../tasks/store.ts';
 import { allWorks, type Work } from '../work.ts';
 import { ownChangesOf, type TreeOf } from './changes.ts';
 import { changedFilters, type Origin } from './filters.ts';
+import { protectedNames } from './links.ts';
 import { movedReason, type Objection, objectionsTo } from './scan-change.ts';
 import { unresolved } from './search.ts';
 
@@ -30,8 +31,10 @@ export async function protectedChanges(
     changes.map(({ path }) => path),
   );
   const filters = await changedFilters(checkout, origin, changes, settings);
-  for (const [i, { path }] of changes.entries()) {
-    const reason = reasonOf(path, settings, own, filters);
+  const namesOf = changes.length === 0 ? () => [] : await protectedNames(checkout, origin.tree);
+  for (const [i, change] of changes.entries()) {
+    const { path } = change;
+    const reason = reasonOf(change, settings, own, filters) ?? reasonOfNames(change, namesOf(path), settings);
     if (reason !== undefined) objections.push({ path, reason: `${reason}; restore it` });
     if (i % pathsInARow === pathsInARow - 1) await setImmediate();
   }
@@ -39,16 +42,37 @@ export async function protectedChanges(
 }
 
 function reasonOf(
-  path: string,
-  { allowed }: RepositorySettings,
+  change: Change,
+  settings: RepositorySettings,
   own: Set<string>,
   filters: Set<string>,
 ): string | undefined {
+  const { path } = change;
   if (own.has(path)) return `is protected by the ${settingsFile} of the repository`;
   if (filters.has(path)) return 'is protected by default, because it changes the filters of git';
-  const protection = protectionOf(path);
-  if (protection === undefined || (protection.mayBeAllowed && isAllowed(allowed, path))) return undefined;
-  return `is protected by default, because ${protection.why}`;
+  const protection = protectionFor(path, change, settings);
+  return protection && `is protected by default, because ${protection.why}`;
+}
+
+/** Returns why the names that lead to a changed file over links are protected; undefined if none of them is. */
+function reasonOfNames(change: Change, names: string[], settings: RepositorySettings): string | undefined {
+  for (const name of names) {
+    const protection = protectionFor(name, change, settings);
+    if (protection !== undefined)
+      return `is what ${onOneLine(name)} leads to, which is protected by default, because ${protection.why}`;
+  }
+  return undefined;
+}
+
+/** Returns the protection of a path or name of a changed file, unless the settings lift it. */
+function protectionFor(
+  path: string,
+  { oldMode, newMode }: Change,
+  { allowed }: RepositorySettings,
+): Protection | undefined {
+  const isLink = oldMode === '120000' || newMode === '120000';
+  const protection = protectionOf(path) ?? (isLink ? protectionAbove(path) : undefined);
+  return protection?.mayBeAllowed && isAllowed(allowed, path) ? undefined : protection;
 }
 
 /** At most this many files are named to the model and to people. The others are counted. */
