@@ -16,6 +16,7 @@ import { fetchFromGitHub } from '../outgoing/fetch-from.ts';
 import { admit, endAdmission, forgetAsked, isAdmitted, noteAsked } from '../projects/admission.ts';
 import { type GitHubUser, upsertUser } from '../projects/store.ts';
 import { endSession, mintSession } from '../projects/tokens.ts';
+import { forPerson } from '../threads/tenant.ts';
 import { claimOwnerships } from './app/installation.ts';
 import { digest, insertSignIn, random, takeSignIn } from './app/one-time.ts';
 
@@ -36,7 +37,7 @@ async function enter(app: App, user: UserRow): Promise<void> {
   const isOpen = app.config.SIGN_IN === 'anyone';
   const mayAsk = (await noteAsked(em, user.id)) || isOpen || (await isAdmitted(em, user.id));
   if (!mayAsk) throw notAdmitted();
-  const { isMember, problem } = await claimOwnerships(app, user);
+  const { isMember, problem } = await forPerson(user.id, () => claimOwnerships(app, user));
   if (isMember) await admit(em, user.id, 'account');
   else if (problem === undefined) await endAdmission(em, user.id);
   if (isOpen || (await isAdmitted(em, user.id))) return;

@@ -103,7 +103,10 @@ test('the quota that an installation has left is a metric; calls without an inst
   expect(service.app.metrics.githubQuota.least()).toBe(0.25);
 });
 
-test('an installation that has little left answers agents, and no person who has used much of it', async () => {
+test.each([
+  ['an installation', 77],
+  ['the App itself', 0],
+])('%s that has little left answers agents, and no person who has used much of it', async (_whose, id) => {
   const reset = Math.ceil(Date.now() / 1000) + 3600;
   const headers = (left: number) => ({
     'x-ratelimit-limit': '20',
@@ -113,12 +116,12 @@ test('an installation that has little left answers agents, and no person who has
   });
   const answers = api();
   for (const left of [9, 8, 7, 6]) answers.get('/repos/a/b').reply(200, {}, headers(left));
-  const asPerson = (id: string) => forPerson(id, () => read(octokit(0, 77)));
+  const asPerson = (user: string) => forPerson(user, () => read(octokit(0, id)));
   await asPerson('user_1');
   await asPerson('user_1');
   await expect(asPerson('user_1')).rejects.toMatchObject({ status: 429 });
   expect((await asPerson('user_2')).status).toBe(200);
-  expect((await read(octokit(0, 77))).status).toBe(200);
+  expect((await read(octokit(0, id))).status).toBe(200);
 });
 
 test('a busy repository leaves the last fifth of the hour to the others, except for writes and for taking back check runs', async () => {

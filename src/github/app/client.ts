@@ -2,10 +2,8 @@ import type { createAppAuth } from '@octokit/auth-app';
 import type { EmitterWebhookEvent } from '@octokit/webhooks';
 import type { Probot } from 'probot';
 import type { GitHub, GitHubAccount, Octokit } from '../../app.ts';
-import { keepPace, type Pace } from './pacing.ts';
-
-/** Replaces the installation's number when the App's own calls are paced. GitHub counts those calls separately. */
-const appItself = 0;
+import { listActiveInstallations } from '../store.ts';
+import { appItself, keepPace, type Pace } from './pacing.ts';
 
 interface Parts {
   probot: Probot;
@@ -48,7 +46,7 @@ export function githubApp({ probot, appAuth, pace, anonymous }: Parts): GitHub {
         throw withoutPayload(error);
       }
     },
-    findUser: (login) => readUser(github, anonymous, login),
+    findUser: (login) => readUser(github, { pace, anonymous }, login),
     slug: () => {
       slug ??= readSlug(asApp).catch((error) => {
         slug = undefined;
@@ -103,16 +101,27 @@ const maxAsked = 5;
  * Finds a user with the client of any installation that GitHub accepts, or without a token: the App's own token works
  * for `/app` only, and the token of a suspended or walled installation not at all.
  */
-async function readUser(github: GitHub, anonymous: Octokit, username: string): Promise<GitHubAccount | undefined> {
-  const { data: installations } = await (await github.asApp()).request('GET /app/installations', { per_page: 100 });
-  const usable = installations.filter(({ suspended_at }) => !suspended_at).slice(0, maxAsked);
-  for (const { id } of usable)
+async function readUser(
+  github: GitHub,
+  { pace, anonymous }: Pick<Parts, 'pace' | 'anonymous'>,
+  username: string,
+): Promise<GitHubAccount | undefined> {
+  for (const id of await someInstallations(github, pace.db))
     try {
       return await userWith(await github.asInstallation(id), username);
     } catch {
       // The next one may work, and a failure of GitHub as a whole shows in the last request.
     }
   return userWith(anonymous, username);
+}
+
+/** Returns the ids of installations that can be asked. GitHub is asked for them only while none that works is stored. */
+async function someInstallations(github: GitHub, { manager }: Pace['db']): Promise<number[]> {
+  const stored = (await listActiveInstallations(manager)).filter(({ problem }) => problem === null);
+  if (stored.length > 0) return stored.slice(0, maxAsked).map(({ installationId }) => installationId);
+  const { data } = await (await github.asApp()).request('GET /app/installations', { per_page: 100 });
+  const usable = data.filter(({ suspended_at }) => !suspended_at);
+  return usable.slice(0, maxAsked).map(({ id }) => id);
 }
 
 async function userWith(octokit: Octokit, username: string): Promise<GitHubAccount | undefined> {

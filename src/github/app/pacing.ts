@@ -83,6 +83,9 @@ function inMilliseconds(seconds: number): number {
   return Math.max(0, Math.round(seconds * 1000));
 }
 
+/** Replaces the installation's number when the App's own calls are paced. GitHub counts those calls separately. */
+export const appItself = 0;
+
 export interface Pace {
   db: Database;
   metrics: Metrics;
@@ -307,8 +310,8 @@ async function attempt<Response extends Answer>(pace: Pace, call: Call<Response>
   try {
     const timeout = AbortSignal.timeout(answerMs);
     const response = await send(signal === undefined ? timeout : AbortSignal.any([signal, timeout]));
-    // Calls without an installation share no budget: each token has its own.
-    if (installationId > 0) pace.metrics.githubQuota.note(installationId, response.headers, askerOf(call));
+    // Calls with a token of their own, or without any, share no budget with others.
+    if (installationId >= appItself) pace.metrics.githubQuota.note(installationId, response.headers, askerOf(call));
     if (isPage(response, isHtml)) throw new PageAnswered();
     const fault = isGraphql ? graphqlFault(response) : undefined;
     if (fault !== undefined) throw fault;

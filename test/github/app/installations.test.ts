@@ -63,9 +63,9 @@ function brokenAnswer(login: string, res: ServerResponse): { json: unknown } | u
     res.statusCode = refusal[0];
     return { json: { message: refusal[1] } };
   }
-  if (login === 'silent' && isReleased) return { json: undefined };
   if (login === 'silent') {
-    waiting.push(() => res.destroy());
+    if (isReleased) res.destroy();
+    else waiting.push(() => res.destroy());
     res.flushHeaders();
     return { json: {} };
   }
