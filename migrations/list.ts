@@ -98,6 +98,7 @@ import { ProofsOfStrangers1772238222000 } from './0122-proofs-of-strangers.ts';
 import { RulesOfProofs1772238320000 } from './0123-rules-of-proofs.ts';
 import { WordsOfSprints1772238330000 } from './0124-words-of-sprints.ts';
 import { WordsOfDigests1772238340000 } from './0125-words-of-digests.ts';
+import { ChecksByCommit1772238350000 } from './0126-checks-by-commit.ts';
 
 /** All migrations, oldest first; an explicit list, because a glob does not work under every runner. */
 export const migrations = [
@@ -201,4 +202,5 @@ export const migrations = [
   RulesOfProofs1772238320000,
   WordsOfSprints1772238330000,
   WordsOfDigests1772238340000,
+  ChecksByCommit1772238350000,
 ];

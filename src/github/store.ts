@@ -327,12 +327,12 @@ export async function isUnreadyCommit(em: EntityManager, repositoryId: string, s
 
 /**
  * Returns whether the check run of a commit may not be green: it is not ready, or was not when it was pushed, in this pull request or in
- * another open one of the repository. GitHub counts the check run of a commit for all its pull requests.
+ * another open one of the repository that has not left it since. GitHub counts the check run of a commit for all its pull requests.
  */
 export async function isUnreadyIn(em: EntityManager, { repositoryId, number }: PullKey, sha: string): Promise<boolean> {
   const rows: unknown[] = await em.query(
     `select 1 from pull_requests where repository_id = $1 and (unready_sha = $2 or unready_before ? $2)
-       and (number = $3 or status in ('open', 'draft')) limit 1`,
+       and (number = $3 or status in ('open', 'draft') and $2 in (unready_sha, head_sha)) limit 1`,
     [repositoryId, sha, number],
   );
   return rows.length > 0;

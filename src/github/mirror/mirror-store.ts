@@ -41,6 +41,36 @@ export async function forgetShownCheck(
   return rows.map(({ taskId }) => taskId);
 }
 
+/**
+ * Finds the latest check run `deckhand` of a commit, if a task other than that of `mirrored` wrote it: what it says, null while it goes
+ * on, and whether its pull request is open on that commit.
+ */
+export async function findLaterCheck(
+  em: EntityManager,
+  { repositoryId, number, checkRunId }: MirroredRow,
+  sha: string,
+) {
+  const rows: { conclusion: string | null; isOpen: boolean }[] = await em.query(
+    `select m.check_shown::jsonb ->> 'conclusion' as conclusion,
+       exists (select 1 from pull_requests p where p.repository_id = m.repository_id and p.number = m.number
+         and p.head_sha = $3 and p.status in ('open', 'draft')) as "isOpen" /* not null */
+     from mirrored m
+     where m.repository_id = $1 and m.check_sha = $3 and m.number <> $2 and m.check_run_id > coalesce($4, 0)
+     order by m.check_run_id desc limit 1`,
+    [repositoryId, number, sha, checkRunId],
+  );
+  return rows[0];
+}
+
+/** Lists the tasks that have a check run of a commit; none for null. */
+export async function listShownOn(em: EntityManager, repositoryId: string, sha: string | null): Promise<string[]> {
+  const rows: { taskId: string }[] = await em.query(
+    'select task_id as "taskId" from mirrored where repository_id = $1 and check_sha = $2',
+    [repositoryId, sha],
+  );
+  return rows.map(({ taskId }) => taskId);
+}
+
 /** Stores which milestone we set; null for none. */
 export async function markMilestone(em: EntityManager, mirrored: MirroredRow, milestone: number | null): Promise<void> {
   await em.query('update mirrored set milestone = $3 where repository_id = $1 and number = $2', [

@@ -1,11 +1,12 @@
 import type { EntityManager } from 'typeorm';
-import type { Octokit } from '../../app.ts';
+import type { App, Octokit } from '../../app.ts';
 import type { MirroredRow } from '../../db/tables/github.ts';
 import type { RepoName } from '../../git/remote-url.ts';
+import { queueMirror, recheckTask } from '../../tasks/move.ts';
 import { httpStatusOf } from '../app/place.ts';
 import { findItem } from '../paginate.ts';
 import type { WantedCheck } from './mirror.ts';
-import { markCheck } from './mirror-store.ts';
+import { findLaterCheck, forgetShownCheck, listShownOn, markCheck } from './mirror-store.ts';
 
 export const checkName = 'deckhand';
 /** The name of the check run that shows what the tests of a pull request prove. */
@@ -37,16 +38,58 @@ interface ShownCheck {
   shown: string | null;
 }
 
-/** Updates the check run of a task on the head of a pull request, and remembers it. */
+/** What a task shows of a commit. */
+interface OfCommit {
+  sha: string;
+  /** The commit is not ready in some open pull request. */
+  isUnready: boolean;
+  wanted: WantedCheck;
+}
+
+/**
+ * Returns whether GitHub counts another task's check run of a commit instead of ours, although it does not hold: it is green and the
+ * commit is not ready, or its pull request is no longer open on that commit.
+ */
+export async function isCheckHidden(em: EntityManager, mirrored: MirroredRow, of: OfCommit): Promise<boolean> {
+  const latest = await findLaterCheck(em, mirrored, of.sha);
+  if (latest === undefined || latest.conclusion === (of.wanted.conclusion ?? null)) return false;
+  return !latest.isOpen || (of.isUnready && latest.conclusion === 'success');
+}
+
+interface TaskTarget extends Omit<CheckTarget, 'check' | 'externalId' | 'sha'> {
+  taskId: string;
+  /** Undefined if the task shows nothing on a commit any more. */
+  sha: string | undefined;
+}
+
+/**
+ * Updates the check run of a task on the head of a pull request, and remembers it. Other tasks with check runs of the same commit look
+ * at theirs again, because GitHub counts only the latest one.
+ */
 export async function syncCheck(
-  em: EntityManager,
-  { taskId, ...target }: Omit<CheckTarget, 'check' | 'externalId'> & { taskId: string },
-  mirrored: MirroredRow,
+  app: App,
+  { taskId, sha, ...target }: TaskTarget,
+  { mirrored, isHidden }: { mirrored: MirroredRow; isHidden: boolean },
   wanted: WantedCheck,
 ): Promise<void> {
-  const before = { id: mirrored.checkRunId, sha: mirrored.checkSha, shown: mirrored.checkShown };
-  const now = await showCheck({ ...target, check: checkName, externalId: taskId }, before, wanted);
-  if (now !== undefined) await markCheck(em, mirrored, { ...now, sha: target.sha });
+  const em = app.db.manager;
+  const { repositoryId, checkRunId: id, checkSha: earlier, checkShown } = mirrored;
+  const others = async (commit: string | null) =>
+    (await listShownOn(em, repositoryId, commit)).filter((each) => each !== taskId);
+  if (sha === undefined) {
+    for (const other of await others(earlier)) await queueMirror(app, undefined, other);
+    return;
+  }
+  const before = { id, sha: earlier, shown: isHidden ? null : checkShown };
+  const now = await showCheck({ ...target, sha, check: checkName, externalId: taskId }, before, wanted);
+  if (now === undefined) return;
+  for (const other of await others(sha)) await queueMirror(app, undefined, other);
+  if (earlier !== null && earlier !== sha) {
+    // We forget that ours is the latest check run of the commit that it has left, so the others write theirs again.
+    await forgetShownCheck(em, repositoryId, { sha: earlier });
+    for (const other of await others(earlier)) await recheckTask(app, other);
+  }
+  await markCheck(em, mirrored, { ...now, sha });
 }
 
 /**

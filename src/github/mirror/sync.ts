@@ -43,7 +43,7 @@ import { answerReviews } from './reviews/answer-reviews.ts';
 import { postRequests } from './reviews/post-requests.ts';
 import { showPullFailure } from './reviews/show-pull-failure.ts';
 import { statusMarker, type TaskPicture } from './status-comment.ts';
-import { syncCheck } from './sync-check.ts';
+import { isCheckHidden, syncCheck } from './sync-check.ts';
 import { syncLabels } from './sync-labels.ts';
 import { findTaskNames } from './task-names.ts';
 
@@ -105,6 +105,7 @@ async function syncMirrored(app: App, em: EntityManager, before: MirroredRow, re
   if (shown === undefined) return;
   const { task, sha, isUnready, picture } = shown;
   const { labels, comment, check, essence } = wanted(picture, { isPrivate: repository.isPrivate, isUnready });
+  const isHidden = sha !== undefined && (await isCheckHidden(em, before, { sha, isUnready, wanted: check }));
   const milestone = () =>
     syncMilestone(app, em, { octokit, name: { owner, repo }, repository }, task, before).catch((error) => {
       // Somebody gave the title of the milestone to another one at the same moment. The next update tries again.
@@ -117,11 +118,11 @@ async function syncMirrored(app: App, em: EntityManager, before: MirroredRow, re
     .digest('base64url');
   try {
     const isShown = before.shown === essence && before.shownProgress === progress;
-    if (isShown && !recheck) return await milestone();
+    if (isShown && !isHidden && !recheck) return await milestone();
     const mirrored = await syncLabels(app, em, octokit, issue, before, labels);
     // The milestone comes last, so that a problem with milestones does not hold up the rest.
-    if (mirrored.shown === essence && !(await mayShowProgress(app, em, mirrored, progress, installationId)))
-      return await milestone();
+    const isProgress = mirrored.shown === essence && !isHidden;
+    if (isProgress && !(await mayShowProgress(app, em, mirrored, progress, installationId))) return await milestone();
     // Progress alone creates no comment: one that is missing although the status was shown has been refused.
     const mayCreate = recheck || mirrored.commentId !== null || mirrored.shown !== essence;
     const commentId = await syncComment(app, em, octokit, issue, mirrored, { body: comment, mayCreate }).catch(
@@ -132,10 +133,8 @@ async function syncMirrored(app: App, em: EntityManager, before: MirroredRow, re
         return mirrored.commentId;
       },
     );
-    if (sha !== undefined) {
-      const target = { octokit, name: { owner, repo }, taskId: task.id, sha, detailsUrl: picture.taskUrl };
-      await syncCheck(em, target, mirrored, check);
-    }
+    const target = { octokit, name: { owner, repo }, taskId: task.id, sha, detailsUrl: picture.taskUrl };
+    await syncCheck(app, target, { mirrored, isHidden }, check);
     await markShown(em, mirrored, { commentId, shown: essence, progress });
     await milestone();
   } catch (error) {
