@@ -115,11 +115,14 @@ async function readAndSettle(app: App, octokit: Octokit, name: Name, stored: Pul
     ? { isStill: false, isOfOther: false }
     : await lookAtHead(app, octokit, name, stored, headSha);
   const { base, merge, elsewhere = null } = await baseOf(app, octokit, name, { stored, status, data });
+  // Somebody may have changed the base on GitHub, which we do not follow: GitHub would merge it there.
+  const isElsewhere = (agreed: string | null) => !isSettled && agreed !== null && data.base?.ref !== agreed;
   // The new base is stored last, so that a worker that takes over repeats the rest.
   const isUnproved =
     !isSettled &&
-    base !== stored.baseBranch &&
+    (base !== stored.baseBranch || isElsewhere(base)) &&
     (await voidForBase(app, octokit, name, { ...stored, body: data.body ?? '' }));
+  const lacksProof = (agreed: string | null, isMoved: boolean) => isUnproved && (isMoved || isElsewhere(agreed));
   await app.db.transaction(async (em) => {
     const before = await lockPull(em, stored.repositoryId, stored.number);
     // A run may have stored another base, or another commit, since we read the row.
@@ -128,7 +131,8 @@ async function readAndSettle(app: App, octokit: Octokit, name: Name, stored: Pul
     // Nobody has looked at what a merge into another branch would do.
     const isMoved = baseBranch !== before.baseBranch;
     const wasUnready = await comesToUnready(em, before, headSha, isOfOther);
-    const now = { status, headSha, isStill: isStill && isSame, wasUnready, isUnproved: isUnproved && isMoved, merge };
+    const proof = { isUnproved: lacksProof(baseBranch, isMoved), merge };
+    const now = { status, headSha, isStill: isStill && isSame, wasUnready, ...proof };
     await updatePull(em, before, {
       unreadySha: unreadyAfter(before, now),
       status,
@@ -340,7 +344,7 @@ interface Now {
   isStill: boolean;
   /** The branch has come to a commit that was not ready, here or in another pull request, or to one of another task. */
   wasUnready: boolean;
-  /** It has moved to another base, and needs checks or a proof for it. */
+  /** It has moved to another base, or somebody has moved it, and it needs checks or a proof there. */
   isUnproved: boolean;
   /** What merged its base into its branch since its head was read. */
   merge: Merge | undefined;
