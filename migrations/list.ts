@@ -99,6 +99,7 @@ import { RulesOfProofs1772238320000 } from './0123-rules-of-proofs.ts';
 import { WordsOfSprints1772238330000 } from './0124-words-of-sprints.ts';
 import { WordsOfDigests1772238340000 } from './0125-words-of-digests.ts';
 import { ChecksByCommit1772238350000 } from './0126-checks-by-commit.ts';
+import { McpAnswers1772238360000 } from './0127-mcp-answers.ts';
 
 /** All migrations, oldest first; an explicit list, because a glob does not work under every runner. */
 export const migrations = [
@@ -203,4 +204,5 @@ export const migrations = [
   WordsOfSprints1772238330000,
   WordsOfDigests1772238340000,
   ChecksByCommit1772238350000,
+  McpAnswers1772238360000,
 ];

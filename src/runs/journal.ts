@@ -180,15 +180,18 @@ export async function listRunChecks(em: EntityManager, taskId: string) {
 
 /**
  * Returns whether a run of a task got an answer of an MCP server, as far as its log is still kept; or one of its parent, its subtasks or
- * its dependencies, whose words its runs read.
+ * its dependencies, whose words its runs read, or of those of these.
  */
 export async function hasMcpAnswers(em: EntityManager, taskId: string): Promise<boolean> {
   const rows: unknown[] = await em.query(
-    `select 1 from runs r join run_events e on e.run_id = r.id
-     where e.type = 'mcp' and e.data->>'ok' = 'true' and r.task_id in (
-       select $1 union all select parent_id from tasks where id = $1 union all select id from tasks where parent_id = $1
-       union all select depends_on_id from task_dependencies where task_id = $1)
-     limit 1`,
+    `with recursive read as (
+       select $1::text as id
+       union select other.id from read join lateral (
+         select parent_id as id from tasks where id = read.id and parent_id is not null
+         union all select id from tasks where parent_id = read.id
+         union all select depends_on_id from task_dependencies where task_id = read.id) other on true)
+     select 1 from read join runs r on r.task_id = read.id join run_events e on e.run_id = r.id
+     where e.type = 'mcp' and e.data->>'ok' = 'true' limit 1`,
     [taskId],
   );
   return rows.length > 0;

@@ -3,8 +3,10 @@ import type { RepositoryRow } from '../../db/tables/project.ts';
 import { mayName, mayReveal } from '../../domain/settings.ts';
 import { type AskedOfChange, approvalText, readApproval } from '../../domain/waiting.ts';
 import { findProject } from '../../projects/store.ts';
+import { mayShowMcp } from '../../repositories/rights.ts';
 import { listProjectRepositories, listRepositoriesById } from '../../repositories/store.ts';
 import { listOpened } from '../../runs/directors.ts';
+import { hasMcpAnswers } from '../../runs/journal.ts';
 import type { TaskPicture } from './status-comment.ts';
 
 /** Whether readers may see what is about a repository: the one of the task, or another one by its name. */
@@ -57,35 +59,45 @@ export function visibleEvent({ type, text, data }: { type: string; text: string;
   return type === 'waiting' && 'reason' in data && data.reason === 'push' ? waiting : text;
 }
 
+interface ShownTask {
+  id: string;
+  projectId: string;
+  repositoryId: string | null;
+}
+
 /**
- * Returns whether readers of a repository may see what the agent did and wrote in a run. They may not after the task was moved to a
- * private repository, after a repository became private, or after the project stopped sharing private context.
+ * Returns why readers of a repository may not see what the agent did and wrote in a run, in a sentence; undefined if they may. They may not
+ * after the task was moved to a private repository, after a repository became private, after one with answers of MCP servers became
+ * public, or after the project stopped sharing private context.
  */
-async function maySeeWork(
+async function whyHidden(
   em: EntityManager,
-  task: { projectId: string; repositoryId: string | null },
+  task: ShownTask,
   runId: string | undefined,
-  shownIn: Pick<RepositoryRow, 'isPrivate'>,
-): Promise<boolean> {
+  shownIn: RepositoryRow,
+): Promise<string | undefined> {
   const own = task.repositoryId === null ? [] : [task.repositoryId];
   const ids = [...own, ...(runId === undefined ? [] : await listOpened(em, runId, task.repositoryId))];
   const project = await findProject(em, task.projectId);
   const known = await listRepositoriesById(em, ids);
   // A repository that is no longer connected counts as private.
   const all = ids.map((id) => known.find((each) => each.id === id) ?? { isPrivate: true });
-  return all.every((repository) => mayReveal(repository, shownIn, project));
+  if (!all.every((repository) => mayReveal(repository, shownIn, project)))
+    return 'It is about a private repository. The page of the task shows it.';
+  if (!(await mayShowMcp(em, shownIn)) && (await hasMcpAnswers(em, task.id)))
+    return 'It may repeat answers of MCP servers. The page of the task shows it.';
+  return undefined;
 }
-
-const elsewhere = 'It is about a private repository. The page of the task shows it.';
 
 /** Returns a picture of a task without what an agent did and wrote in the latest run, if the readers of a repository may not see that. */
 export async function visiblePicture(
   em: EntityManager,
-  task: { projectId: string; repositoryId: string | null },
-  { runId, shownIn }: { runId: string | undefined; shownIn: Pick<RepositoryRow, 'isPrivate'> },
+  task: ShownTask,
+  { runId, shownIn }: { runId: string | undefined; shownIn: RepositoryRow },
   picture: TaskPicture,
 ): Promise<TaskPicture> {
-  if (await maySeeWork(em, task, runId, shownIn)) return picture;
+  const elsewhere = await whyHidden(em, task, runId, shownIn);
+  if (elsewhere === undefined) return picture;
   const { attention, failure } = picture;
   return {
     ...picture,

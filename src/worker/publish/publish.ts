@@ -227,6 +227,8 @@ export async function proposeWork(app: App, work: Work, finish: FinishArguments,
   if (credential.kind === 'none' || credential.owner === '')
     throw new RunFailed('repository', 'the repository is not on GitHub, so no pull request can be opened');
   const pushed = await journal.recall<Pushed>(stepOf('push', task, repository));
+  // What the run wrote is shown in the pull request, although it changed nothing.
+  if (pushed === undefined) await assertMayShow(app, work);
   const commit = pushed?.commit ?? branch.from;
   const receiptOf =
     pushed === undefined ? await findRunOfReceipt(app.db.manager, task.id, repository.id, commit) : work.run.id;

@@ -121,12 +121,22 @@ test.each([
     call('write_file', { path: 'ink.txt', content: 'ANSWER' }),
     call('finish', { summary: 'Done.', nextSteps: [] }),
   ];
-  turns = publicAfter === 0 ? [ask, search, ...end] : [search, ask, ...end];
+  const second = call('ask_person', { question: 'Two tickets are about ink. Both?', options: [] });
+  turns = publicAfter === 0 ? [ask, search, ...end] : [search, ask, second, ...end];
   const number = await world.issue('/agent start', { title: `Public ${publicAfter}` });
   const waits = await taskWhere('the question', (t) => t.issueNumber === number && t.attention !== null);
   await visibility(false);
   await api('POST', `/tasks/${waits.id}/answer`, { id: waits.attention?.id, text: 'Yes.' });
+  if (publicAfter === 1) {
+    const isSecond = (t: Task) => t.id === waits.id && t.attention !== null && t.attention.id !== waits.attention?.id;
+    const { attention } = await taskWhere('the second question', isSecond);
+    await until('its place on GitHub', async () =>
+      (await shown(number)).includes('It may repeat answers of MCP servers.'),
+    );
+    await api('POST', `/tasks/${waits.id}/answer`, { id: attention?.id, text: 'Yes.' });
+  }
   const [run] = await ended(waits.id, 1);
+  expect(await shown(number)).not.toContain('tickets');
   const searches = tracker.requests.filter(({ method }) => method === 'tools/call');
   tracker.close();
   await api('PUT', `${open}/mcp-servers`, []);
