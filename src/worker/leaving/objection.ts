@@ -9,7 +9,7 @@ import { textOfPeople } from '../../tasks/store.ts';
 import { allWorks, type Work } from '../work.ts';
 import { ownChangesOf, type TreeOf } from './changes.ts';
 import { changedFilters, type Origin } from './filters.ts';
-import { protectedNames } from './links.ts';
+import { followLinks } from './links.ts';
 import { movedReason, type Objection, objectionsTo } from './scan-change.ts';
 import { unresolved } from './search.ts';
 
@@ -25,21 +25,30 @@ export async function protectedChanges(
   changes: Change[],
   { checkout, origin }: { checkout: Checkout; origin: Origin },
 ): Promise<Objection[]> {
+  if (changes.length === 0) return [];
   const objections: Objection[] = [];
+  const links = await followLinks(checkout, origin.tree);
+  const namesOf = ({ path, newMode }: Change) => [
+    ...links.namesOf(path),
+    ...(newMode === linkMode && settings.protected.length > 0 ? links.namesThrough(path) : []),
+  ];
+  const named = changes.map((change) => ({ change, names: namesOf(change) }));
   const own = await pathsProtectedBy(
     settings,
-    changes.map(({ path }) => path),
+    named.flatMap(({ change, names }) => [change.path, ...names]),
   );
   const filters = await changedFilters(checkout, origin, changes, settings);
-  const namesOf = changes.length === 0 ? () => [] : await protectedNames(checkout, origin.tree);
-  for (const [i, change] of changes.entries()) {
+  for (const [i, { change, names }] of named.entries()) {
     const { path } = change;
-    const reason = reasonOf(change, settings, own, filters) ?? reasonOfNames(change, namesOf(path), settings);
+    const reason = reasonOf(change, settings, own, filters) ?? reasonOfNames(change, names, settings, own);
     if (reason !== undefined) objections.push({ path, reason: `${reason}; restore it` });
     if (i % pathsInARow === pathsInARow - 1) await setImmediate();
   }
   return objections;
 }
+
+const ofSettings = `protected by the ${settingsFile} of the repository`;
+const byDefault = ({ why }: Protection) => `protected by default, because ${why}`;
 
 function reasonOf(
   change: Change,
@@ -48,21 +57,29 @@ function reasonOf(
   filters: Set<string>,
 ): string | undefined {
   const { path } = change;
-  if (own.has(path)) return `is protected by the ${settingsFile} of the repository`;
+  if (own.has(path)) return `is ${ofSettings}`;
   if (filters.has(path)) return 'is protected by default, because it changes the filters of git';
   const protection = protectionFor(path, change, settings);
-  return protection && `is protected by default, because ${protection.why}`;
+  return protection && `is ${byDefault(protection)}`;
 }
 
-/** Returns why the names that lead to a changed file over links are protected; undefined if none of them is. */
-function reasonOfNames(change: Change, names: string[], settings: RepositorySettings): string | undefined {
+/** Returns why the other paths of a changed file, or those that a changed link brings about, are protected; undefined if none is. */
+function reasonOfNames(
+  change: Change,
+  names: string[],
+  settings: RepositorySettings,
+  own: Set<string>,
+): string | undefined {
   for (const name of names) {
     const protection = protectionFor(name, change, settings);
-    if (protection !== undefined)
-      return `is what ${onOneLine(name)} leads to, which is protected by default, because ${protection.why}`;
+    if (!own.has(name) && protection === undefined) continue;
+    const why = own.has(name) || protection === undefined ? ofSettings : byDefault(protection);
+    return `is also ${onOneLine(name)} by a link, which is ${why}`;
   }
   return undefined;
 }
+
+const [linkMode, submoduleMode] = ['120000', '160000'];
 
 /** Returns the protection of a path or name of a changed file, unless the settings lift it. */
 function protectionFor(
@@ -70,8 +87,9 @@ function protectionFor(
   { oldMode, newMode }: Change,
   { allowed }: RepositorySettings,
 ): Protection | undefined {
-  const isLink = oldMode === '120000' || newMode === '120000';
-  const protection = protectionOf(path) ?? (isLink ? protectionAbove(path) : undefined);
+  // It stands for a folder, whose files are not in the change.
+  const isFolder = [oldMode, newMode].some((mode) => mode === linkMode || mode === submoduleMode);
+  const protection = protectionOf(path) ?? (isFolder ? protectionAbove(path) : undefined);
   return protection?.mayBeAllowed && isAllowed(allowed, path) ? undefined : protection;
 }
 
