@@ -29,6 +29,8 @@ test.each([
   '.husky/pre-commit',
   'frontend/.husky/pre-commit',
   '.vscode/tasks.json',
+  'HUSKY~1/pre-commit',
+  '.vscode/TASKS~1.JSO',
   '.gitlab-ci.yml',
   '.circleci/config.yml',
   '.travis.yml',

@@ -6,7 +6,7 @@ import type { Branch } from '../../src/worker/workspace/workspace.ts';
 
 export type Files = Record<string, string>;
 
-export const oid = (content: string) => `blob ${content}`;
+const oid = (content: string) => `blob ${content}`;
 const oidOf = (mode: string, content: string) => (mode === '160000' ? content : oid(content));
 
 /** Creates a repository in memory. Trees are named; the content of a file may begin with its mode: `100755 text`. */

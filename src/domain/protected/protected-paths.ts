@@ -121,6 +121,11 @@ const byDefault: [Protection, string[]][] = [
       ...['opencode.json', 'opencode.jsonc', '.aider.conf.yml'].map(anywhere),
     ],
   ],
+  [
+    unlessAllowed('on Windows it may be the short name of a protected file'),
+    // https://learn.microsoft.com/windows/win32/fileio/naming-a-file, "Short vs. Long Names": HUSKY~1 is .husky.
+    [1, 2, 3, 4].flatMap((number) => [`*~${number}`, `*~${number}.*`]).map(anywhere),
+  ],
   ...Object.entries(ciFiles).map(([system, files]): [Protection, string[]] => [
     unlessAllowed(`${system} runs the commands in it`),
     files,
