@@ -47,7 +47,7 @@ beforeAll(() => {
   });
 });
 
-test('no list sends more statements for fifty rows than for one', async () => {
+test('no list sends more statements for twelve rows than for one', async () => {
   const lists = [
     '/projects?limit=100',
     '/me/tokens?limit=100',
@@ -72,7 +72,7 @@ test('no list sends more statements for fifty rows than for one', async () => {
   const few = new Map<string, number>();
   for (const path of lists) few.set(path, await statementsOf(path));
   expect(Math.min(...few.values())).toBeGreaterThan(0);
-  for (let i = 0; i < 50; i++) {
+  for (let i = 0; i < 12; i++) {
     await post('/projects', { name: `P${i}` });
     await post('/me/tokens', { name: `t${i}` });
     await post(`/projects/${project}/members`, { login: `member-${i}` });

@@ -65,4 +65,4 @@ forEachEngine((given) => {
       `https://github.test/1 cannot be reverted, because its commit ${'f'.repeat(40)} no longer exists`,
     );
   });
-});
+}, true);
