@@ -254,8 +254,7 @@ async function areOthersServed(paths: string[]): Promise<boolean> {
   return isServed;
 }
 
-test('other requests are served after each 500 paths, and after each file with attributes', async () => {
-  const paths = (count: number) => Array.from({ length: count }, (_, i) => `src/${i}`);
-  expect([await areOthersServed(paths(499)), await areOthersServed(paths(500))]).toEqual([false, true]);
+test('other requests are served while many paths are judged, and after each file with attributes', async () => {
+  expect(await areOthersServed(Array.from({ length: 50_000 }, (_, i) => `src/${i}`))).toBe(true);
   expect(await areOthersServed(['.gitattributes'])).toBe(true);
 });

@@ -73,27 +73,56 @@ test('what a protected link leads to may be changed where the settings allow the
   expect(await said(work(['.claude/agents']))).toMatch(/^- skills\/a\.md is also \.claude\/skills\/a\.md by a link/);
 });
 
+test('a repository full of protected links is judged in time, and too many are refused', async () => {
+  const links = (count: number) =>
+    Object.fromEntries(Array.from({ length: count }, (_, i) => [`${i}/.husky`, '120000 ../a']));
+  const now = (count: number) => ({ before: { ...links(count), 'a/x': '1' }, now: { ...links(count), 'a/x': '2' } });
+  const began = performance.now();
+  expect(await said(workOn(now(9_000)))).toMatch(/^- a\/x is also 0\/\.husky\/x by a link/);
+  await expect(said(workOn(now(11_000)))).rejects.toThrow('too many others to be followed');
+  expect(performance.now() - began).toBeLessThan(20_000);
+});
+
+test('links that agents may add neither hide a protected one nor keep others waiting', async () => {
+  const many = Object.fromEntries(Array.from({ length: 20_000 }, (_, i) => [`l${i}`, '120000 hooks/x']));
+  const deep = (next: string) => `120000 ${'a/'.repeat(800)}${'../'.repeat(800)}${next}`;
+  const chain = Object.fromEntries(Array.from({ length: 40 }, (_, i) => [`c${i}`, deep(`c${i + 1}`)]));
+  const before = { ...many, ...chain, '.husky': '120000 hooks', 'hooks/x': '1' };
+  const began = performance.now();
+  expect(await said(workOn({ before, now: { ...before, 'hooks/x': '2' } }))).toContain(
+    'hooks/x is also .husky/x by a link',
+  );
+  expect(await said(workOn({ before, now: { ...before, 'plain.txt': '2' } }))).toBeUndefined();
+  expect(performance.now() - began).toBeLessThan(10_000);
+  const made = workOn({ before, now: { ...before, '.idea': '120000 c0' } });
+  await expect(said(made)).rejects.toThrow('too many others to be followed');
+});
+
 test('what the patterns of a repository protect is protected under other names, too', async () => {
-  const settings = { protected: ['deploy/keys.txt'] };
-  const of = 'which is protected by the .deckhand.yml of the repository; restore it';
-  const [file, link] = [{ 'x/keys.txt': '1', 'x/a': '1' }, { deploy: '120000 x' }];
-  const added = workOn({ before: file, now: { ...file, ...link } }, { settings });
-  expect(await said(added)).toBe(`- deploy is also deploy/keys.txt by a link, ${of}`);
-  const now = { 'x/keys.txt': '2', 'x/a': '2', ...link };
-  const changed = workOn({ before: { ...file, ...link }, now }, { settings });
-  expect(await said(changed)).toBe(`- x/keys.txt is also deploy/keys.txt by a link, ${of}`);
+  const settings = { protected: ['deploy/keys.txt', 'src/**/gen', '{ops,infra}/a/*.tf', '**/*.lock'] };
+  const about = (before: Files, now: Files) => said(workOn({ before, now }, { settings }));
+  const of = 'protected by the .deckhand.yml of the repository; restore it';
+  const base = { 'r1/keys.txt': '1', 'r2/keys.txt': '2', 'r1/a': '1' };
+  for (const link of ['deploy', 'infra/a', 'ops', 'src', 'src/x/y'])
+    expect(await about(base, { ...base, [link]: '120000 r1' })).toMatch(new RegExp(`^- ${link} is ${of}$`));
+  // A link to a file, or to a folder whose files are protected under any path, gives nothing another name.
+  for (const [link, to] of Object.entries({ 'src/b': '../r1/a', lib: 'r1' }))
+    expect(await about(base, { ...base, [link]: `120000 ${to}` })).toBeUndefined();
+  const linked = { ...base, deploy: '120000 current', current: '120000 r1' };
+  const { 'r1/keys.txt': _gone, ...without } = linked;
+  for (const now of [{ ...linked, 'r1/keys.txt': '2' }, without])
+    expect(await about(linked, now)).toBe(`- r1/keys.txt is also deploy/keys.txt by a link, which is ${of}`);
+  expect(await about(linked, { ...linked, current: '120000 r2' })).toBe(
+    `- current is also deploy by a link, which is ${of}`,
+  );
+  expect(await about(linked, { ...linked, 'r1/a': '2' })).toBeUndefined();
 });
 
 test('a submodule in the place of a protected folder is not moved', async () => {
   const move = (path: string) => workOn({ before: { [path]: '160000 a' }, now: { [path]: '160000 b' } });
   expect(await said(move('.claude'))).toMatch(/^- \.claude is protected by default, because coding agents/m);
   expect(await said(move('lib'))).toBeUndefined();
-});
-
-test('a repository full of links that lead to each other is judged in time', async () => {
-  const many = Array.from({ length: 20_000 }, (_, i) => [`${i}/.husky`, '120000 ..']);
-  const before = { ...Object.fromEntries(many), '.husky': '120000 .', a: '1' };
-  const began = performance.now();
-  expect(await said(workOn({ before, now: { ...before, a: '2' } }))).toMatch(/^- a is also \.husky\/a by a link/);
-  expect(performance.now() - began).toBeLessThan(20_000);
+  const husky = { '.husky': '120000 lib/hooks' };
+  const below = workOn({ before: { ...husky, lib: '160000 a' }, now: { ...husky, lib: '160000 b' } });
+  expect(await said(below)).toMatch(/^- lib is also \.husky by a link, which is protected by default/);
 });

@@ -14,7 +14,7 @@ import {
   type YAMLMap,
 } from 'yaml';
 import { addKeys, keysOf } from './add-keys.ts';
-import { innerKeys, pathsMatching, type RepositorySettings, Settings } from './schema.ts';
+import { innerKeys, pathsAbove, pathsMatching, type RepositorySettings, Settings } from './schema.ts';
 
 /** The settings, or a sentence that says what is wrong with the file. */
 export type Parsed = { settings: RepositorySettings } | { problem: string };
@@ -48,6 +48,7 @@ export function parseSettings(bytes: Uint8Array): Parsed {
 
 /** Exported from here because the patterns are untrusted input too, so they are matched in the same worker thread. */
 export const matching = pathsMatching;
+export const above = pathsAbove;
 
 /** In this thread, too, because the file is untrusted input. */
 export const adding = addKeys;

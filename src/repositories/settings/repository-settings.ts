@@ -218,19 +218,31 @@ export async function pathsProtectedBy(settings: RepositorySettings, paths: stri
 }
 
 /**
+ * Finds the paths in whose place a folder could have files that `protected` matches.
+ * @throws RunFailed `repository` when matching its patterns takes too long
+ */
+export async function pathsAboveProtected(settings: RepositorySettings, paths: string[]): Promise<Set<string>> {
+  return findPaths('above', 'protected', settings.protected, paths);
+}
+
+/**
  * Finds the paths that the patterns of a key match.
  * @throws RunFailed `repository` when matching takes too long
  */
 export async function pathsMatching(key: string, patterns: string[], paths: string[]): Promise<Set<string>> {
+  return findPaths('matching', key, patterns, paths);
+}
+
+async function findPaths(how: 'matching' | 'above', key: string, patterns: string[], paths: string[]) {
   const found = new Set<string>();
   for (let at = 0; at < paths.length && patterns.length > 0; at += pathsAtOnce) {
     const some = paths.slice(at, at + pathsAtOnce);
-    const matching = await rules.call('matching', patterns, some).catch((error) => {
+    const those = await rules.call(how, patterns, some).catch((error) => {
       if (!(error instanceof OverLimit)) throw error;
       const what = `the patterns of "${key}" with ${some.length} paths`;
       throw unusable(`comparing ${what} takes more than ${error.limit}; use fewer or simpler patterns`);
     });
-    for (const path of matching) found.add(path);
+    for (const path of those) found.add(path);
   }
   return found;
 }

@@ -1,6 +1,6 @@
 // The keys of .deckhand.yml that describe the environment of a run.
 
-import { Minimatch } from 'minimatch';
+import { braceExpand, Minimatch } from 'minimatch';
 import { z } from 'zod';
 import type { RunBudget } from '../../domain/budget.ts';
 import { problemWithAllowed } from '../../domain/protected/protected-paths.ts';
@@ -138,17 +138,32 @@ export function pathsMatching(patterns: string[], paths: string[]): string[] {
   });
 }
 
+/** Returns the paths in whose place a folder could have files that match a pattern by this path. Ignores letter case. */
+export function pathsAbove(patterns: string[], paths: string[]): string[] {
+  const folders = new Set(patterns.flatMap((pattern) => braceExpand(pattern, globOptions)).flatMap(foldersIn));
+  const globs = [...folders].map((folder) => new Minimatch(folder, globOptions));
+  return paths.filter((path) => folders.has(path.toLowerCase()) || globs.some((glob) => glob.match(path)));
+}
+
+/** Returns the folders that a pattern names, in lower case. What begins with `**` matches by any path. */
+function foldersIn(pattern: string): string[] {
+  const names = pattern.toLowerCase().split('/').slice(0, -1);
+  const first = names.findIndex((name) => name !== '**');
+  return first < 0 ? [] : names.slice(first).map((_, i) => names.slice(0, first + i + 1).join('/'));
+}
+
 type Test = (path: string, lower: string) => boolean;
+
+// Hidden files match too, because they need protection most. A leading # or ! has no special meaning; otherwise such
+// a pattern would match nothing.
+const globOptions = { dot: true, nocase: true, noext: true, nocomment: true, nonegate: true, braceExpandMax: 500 };
 
 function compiled(pattern: string): Test {
   const name = pattern.toLowerCase();
   // A file name may contain brackets, so `app/[id]/page.tsx` also matches the file of exactly this name.
   const isNamed: Test = (_path, lower) => lower === name || lower.startsWith(`${name}/`);
   if (!/[*?[{\\]/.test(pattern)) return isNamed;
-  // Hidden files match too, because they need protection most. A leading # or ! has no special meaning; otherwise such
-  // a pattern would match nothing.
-  const options = { dot: true, nocase: true, noext: true, nocomment: true, nonegate: true, braceExpandMax: 500 };
-  const globs = [new Minimatch(pattern, options), new Minimatch(`${pattern}/**`, options)];
+  const globs = [new Minimatch(pattern, globOptions), new Minimatch(`${pattern}/**`, globOptions)];
   return (path, lower) => isNamed(path, lower) || globs.some((glob) => glob.match(path));
 }
 

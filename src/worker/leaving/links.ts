@@ -1,109 +1,182 @@
-import { protectionAbove, protectionOf, seenAs } from '../../domain/protected/protected-paths.ts';
+import { setImmediate } from 'node:timers/promises';
+import { seenAs } from '../../domain/protected/protected-paths.ts';
+import { RunFailed } from '../../domain/run.ts';
 import type { Checkout } from '../../git/engine.ts';
 import { inPortions } from '../../git/work-tree/tree-files.ts';
 
-/** How the symbolic links of a tree bring its files under other paths. */
-export interface Links {
-  /** Returns the other paths of a file. With a link from `.husky` to `hooks`, `hooks/x` also is `.husky/x`. */
-  namesOf(path: string): string[];
-  /** Returns the paths that a link gives to files of the tree. */
-  namesThrough(link: string): string[];
+/** The symbolic links of a tree by which protected names lead to other files. */
+export interface ProtectedLinks {
+  /**
+   * Returns the protected names, or names above them, under which a path is reached: with a link from `.husky` to `hooks`,
+   * `.husky/x` for `hooks/x`. A path that a link passes on its way has the name of that link. With `isFolder`, so does one above the
+   * end of a link.
+   */
+  namesOf(path: string, isFolder: boolean): string[];
+  /** Returns whether a path leads to a file, and to no folder, submodule or nothing. */
+  isFile(path: string): Promise<boolean>;
 }
 
 /** As many links as Linux follows for one path. */
 const maxHops = 40;
 /** The longest target of a link on Linux. */
 const maxTargetBytes = 4096;
-/** At most this many links and names are followed: protected ones first, the shortest first. Links can lead to each other in a circle. */
-const maxNames = 5000;
-/** A file has more other paths than this only by such circles. */
-const maxNamesOfFile = 50;
-/** Paths through a link that are compared with the patterns of a repository. */
-const maxNamesThrough = 50_000;
+/** At most this many names are followed, of this many links below what they lead to, and this many parts of one path. */
+const [maxNames, maxInside, maxParts] = [10_000, 50_000, 1000];
+const submoduleMode = '160000';
+/** After this time, the event loop has its turn. */
+const portionMs = 5;
 
-/** Follows the links of a tree. */
-export async function followLinks(checkout: Checkout, tree: string): Promise<Links> {
+interface Name {
+  name: string;
+  /** The link that it is. */
+  path: string;
+  /** The links that the name leads through. */
+  chain: string[];
+}
+
+/**
+ * Follows the links of a tree whose names matter: those that are protected, and those in the place of a folder with protected files. Agents
+ * may not add such links, so what is too much for the limits was made by people.
+ * @throws RunFailed `repository` when it is too much
+ */
+export async function followProtected(
+  checkout: Checkout,
+  tree: string,
+  whichMatter: (names: string[]) => Promise<ReadonlySet<string>>,
+): Promise<ProtectedLinks> {
   const files = await checkout.files(tree);
   const links = await linksAmong(checkout, files);
-  /** Paths that lead to a file or folder, by its path as the most lenient file system sees it; '' is the root. */
-  const leads = new Map<string, string[]>();
-  const ends = new Map<string, string>();
-  const waiting = [...links.keys()].map((path) => ({ name: path, path }));
-  const known = new Set(links.keys());
-  for (const { name, path } of waiting) {
-    const { end, passed } = follow(links, path);
-    for (const to of end === undefined ? passed : [...passed, end]) addTo(leads, seenAs(to), name);
-    if (end === undefined) continue;
-    ends.set(name, end);
-    await inPortions(links.keys(), (inside) => {
-      const alias = nameUnder(name, end, inside);
-      if (alias === undefined || known.size >= maxNames || known.has(alias)) return;
-      known.add(alias);
-      waiting.push({ name: alias, path: inside });
-    });
-  }
+  const leads = await leadsOf(links, whichMatter);
   return {
-    namesOf: (path) => (leads.size === 0 ? [] : namesIn(leads, seenAs(path))),
-    namesThrough: (link) => {
-      const end = ends.get(link);
-      const names = end === undefined ? [] : [...files.keys()].map((path) => nameUnder(link, end, path));
-      return names.filter((name) => name !== undefined).slice(0, maxNamesThrough);
+    namesOf: (path, isFolder) => (leads.size === 0 ? [] : namesIn(leads, seenAs(path), isFolder)),
+    isFile: async (path) => {
+      const { end } = await follow(links, path);
+      const mode = end === undefined ? undefined : files.get(end)?.mode;
+      return mode !== undefined && mode !== submoduleMode;
     },
   };
 }
 
-/** Reads where the links of a tree lead. */
-async function linksAmong(checkout: Checkout, files: Map<string, { mode: string; oid: string }>) {
-  const oids = new Map<string, string>();
-  await inPortions(files, ([path, { mode, oid }]) => {
-    if (mode === '120000') oids.set(path, oid);
-  });
-  const isProtected = (path: string) => protectionOf(path) !== undefined || protectionAbove(path) !== undefined;
-  const order = (a: string, b: string) => Number(isProtected(b)) - Number(isProtected(a)) || a.length - b.length;
-  const paths = [...oids.keys()].sort(order).slice(0, maxNames);
-  const targets = await checkout.readBlobs([...new Set(paths.map((path) => oids.get(path) ?? ''))], maxTargetBytes);
-  return new Map(paths.map((path) => [path, targets.get(oids.get(path) ?? '')?.toString()]));
+/** Returns the names that lead to a file or folder, by its path as the most lenient file system sees it; '' is the root. */
+async function leadsOf(links: Links, whichMatter: (names: string[]) => Promise<ReadonlySet<string>>) {
+  const leads = new Map<string, string[]>();
+  let waiting: Name[] = links.below('').map(({ path }) => ({ name: path, path, chain: [path] }));
+  for (let count = 0; waiting.length > 0; ) {
+    const matter = await whichMatter(waiting.map(({ name }) => name));
+    const round = waiting.filter(({ name }) => matter.has(name));
+    count += round.length;
+    if (count > maxNames) throw tooMany();
+    waiting = [];
+    for (const each of round) {
+      waiting.push(...(await lead(links, leads, each)));
+      if (waiting.length > maxInside) throw tooMany();
+    }
+  }
+  return leads;
 }
 
-function addTo(leads: Map<string, string[]>, to: string, name: string): void {
+/** Notes where a name leads. Returns the names of the links below that. */
+async function lead(links: Links, leads: Map<string, string[]>, each: Name): Promise<Name[]> {
+  const { end, passed } = await follow(links, each.path);
+  for (const to of passed) addLead(leads, seenAs(to), each.name);
+  if (end === undefined) return [];
+  addLead(leads, seenAs(end), each.name);
+  return namesInside(links, each, end);
+}
+
+function addLead(leads: Map<string, string[]>, to: string, name: string): void {
   const names = leads.get(to);
   if (names === undefined) leads.set(to, [name]);
   else names.push(name);
 }
 
-/** Returns the names of a file, by the paths that lead to it and to the folders above it. */
-function namesIn(leads: Map<string, string[]>, path: string): string[] {
-  const found = (leads.get('') ?? []).map((name) => `${name}/${path}`);
-  for (let end = path.length; end > 0; end = path.lastIndexOf('/', end - 1))
-    for (const name of leads.get(path.slice(0, end)) ?? []) found.push(`${name}${path.slice(end)}`);
-  return found.slice(0, maxNamesOfFile);
+/** Returns the names of the links below the folder that a name leads to, without those that it leads through. */
+function namesInside(links: Links, { name, chain }: Name, folder: string): Name[] {
+  return links
+    .below(folder)
+    .filter(({ path }) => !chain.includes(path))
+    .map(({ path, rest }) => ({ name: `${name}/${rest}`, path, chain: [...chain, path] }));
 }
 
-/** Returns the name of a path if `name` leads to that path or a folder above it; undefined otherwise. */
-function nameUnder(name: string, to: string, path: string): string | undefined {
-  if (to === '') return `${name}/${path}`;
-  return path === to || path.startsWith(`${to}/`) ? `${name}${path.slice(to.length)}` : undefined;
+const tooMany = () =>
+  new RunFailed(
+    'repository',
+    'its protected paths are symbolic links that lead to too many others to be followed; remove some of the links',
+  );
+
+interface Links {
+  /** Returns the link at a path, also in other letter case. */
+  at(path: string): { path: string; oid: string } | undefined;
+  /** Returns the links below a folder, with what follows its path; '' is the root. */
+  below(folder: string): { path: string; rest: string }[];
+  targetOf(oid: string): Promise<string | undefined>;
+}
+
+async function linksAmong(checkout: Checkout, files: Map<string, { mode: string; oid: string }>): Promise<Links> {
+  const found: { path: string; seen: string; oid: string }[] = [];
+  await inPortions(files, ([path, { mode, oid }]) => {
+    if (mode === '120000') found.push({ path, seen: seenAs(path), oid });
+  });
+  const sorted = found.sort((a, b) => (a.seen < b.seen ? -1 : 1));
+  const [exact, seen] = [
+    new Map(sorted.map((link) => [link.path, link])),
+    new Map(sorted.map((link) => [link.seen, link])),
+  ];
+  const targets = new Map<string, string | undefined>();
+  return {
+    at: (path) => exact.get(path) ?? seen.get(seenAs(path)),
+    below: (folder) => {
+      const above = folder === '' ? '' : `${seenAs(folder)}/`;
+      const inside: { path: string; rest: string }[] = [];
+      for (let at = firstFrom(sorted, above); sorted[at]?.seen.startsWith(above); at++)
+        inside.push({ path: sorted[at]?.path ?? '', rest: sorted[at]?.seen.slice(above.length) ?? '' });
+      return inside;
+    },
+    targetOf: async (oid) => {
+      if (!targets.has(oid)) targets.set(oid, (await checkout.readBlobs([oid], maxTargetBytes)).get(oid)?.toString());
+      return targets.get(oid);
+    },
+  };
+}
+
+/** Returns the index of the first link that does not come before a path. */
+function firstFrom(sorted: { seen: string }[], path: string): number {
+  let [low, high] = [0, sorted.length];
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if ((sorted[middle]?.seen ?? '') < path) low = middle + 1;
+    else high = middle;
+  }
+  return low;
 }
 
 /**
  * Follows the links of a path inside a tree. Returns where it ends, undefined if that is not in the repository, and the
  * other links that it passes.
  */
-function follow(links: Map<string, string | undefined>, path: string) {
+async function follow(links: Links, path: string): Promise<{ end?: string; passed: string[] }> {
   const passed: string[] = [];
   const names: string[] = [];
   const left = path.split('/');
-  for (let hops = 0; left.length > 0; ) {
-    if (!enter(names, left.shift())) return { end: undefined, passed };
-    const here = names.join('/');
-    if (!links.has(here)) continue;
-    if (hops++ > 0) passed.push(here);
-    const target = links.get(here);
-    if (target === undefined || target.startsWith('/') || hops > maxHops) return { end: undefined, passed };
+  let turnAt = performance.now() + portionMs;
+  for (let [hops, parts] = [0, 0]; left.length > 0; ) {
+    if (parts++ > maxParts) throw tooMany();
+    if (performance.now() > turnAt) turnAt = await afterATurn();
+    if (!enter(names, left.shift())) return { passed };
+    const link = links.at(names.join('/'));
+    if (link === undefined) continue;
+    if (hops++ > 0) passed.push(link.path);
+    const target = await links.targetOf(link.oid);
+    if (target === undefined || target.startsWith('/') || hops > maxHops) return { passed };
     names.pop();
     left.unshift(...target.split('/'));
   }
   return { end: names.join('/'), passed };
+}
+
+async function afterATurn(): Promise<number> {
+  await setImmediate();
+  return performance.now() + portionMs;
 }
 
 /** Goes to a name from a folder, whose names it changes. Returns false if that leaves the repository. */
@@ -111,4 +184,12 @@ function enter(names: string[], name = ''): boolean {
   if (name === '..') return names.pop() !== undefined;
   if (name !== '' && name !== '.') names.push(name);
   return true;
+}
+
+function namesIn(leads: Map<string, string[]>, path: string, isFolder: boolean): string[] {
+  const found = (leads.get('') ?? []).map((name) => `${name}/${path}`);
+  for (let end = path.length; end > 0; end = path.lastIndexOf('/', end - 1))
+    for (const name of leads.get(path.slice(0, end)) ?? []) found.push(`${name}${path.slice(end)}`);
+  if (isFolder) for (const [to, names] of leads) if (to.startsWith(`${path}/`)) found.push(...names);
+  return found;
 }

@@ -1,20 +1,21 @@
-import { setImmediate } from 'node:timers/promises';
 import { isAllowed, type Protection, protectionAbove, protectionOf } from '../../domain/protected/protected-paths.ts';
 import { RunFailed } from '../../domain/run.ts';
 import { namesSubmodule } from '../../domain/text/names-submodule.ts';
 import type { Change, Checkout } from '../../git/engine.ts';
-import { pathsProtectedBy, settingsFile } from '../../repositories/settings/repository-settings.ts';
+import { inPortions } from '../../git/work-tree/tree-files.ts';
+import {
+  pathsAboveProtected,
+  pathsProtectedBy,
+  settingsFile,
+} from '../../repositories/settings/repository-settings.ts';
 import type { RepositorySettings } from '../../repositories/settings/schema.ts';
 import { textOfPeople } from '../../tasks/store.ts';
 import { allWorks, type Work } from '../work.ts';
 import { ownChangesOf, type TreeOf } from './changes.ts';
 import { changedFilters, type Origin } from './filters.ts';
-import { followLinks } from './links.ts';
+import { followProtected, type ProtectedLinks } from './links.ts';
 import { movedReason, type Objection, objectionsTo } from './scan-change.ts';
 import { unresolved } from './search.ts';
-
-/** Paths checked before other requests are served. This many take a few milliseconds. */
-const pathsInARow = 500;
 
 /**
  * Finds the changed files that agents may not change in this repository: those that its settings protect, and those
@@ -27,70 +28,79 @@ export async function protectedChanges(
 ): Promise<Objection[]> {
   if (changes.length === 0) return [];
   const objections: Objection[] = [];
-  const links = await followLinks(checkout, origin.tree);
-  const namesOf = ({ path, newMode }: Change) => [
-    ...links.namesOf(path),
-    ...(newMode === linkMode && settings.protected.length > 0 ? links.namesThrough(path) : []),
-  ];
-  const named = changes.map((change) => ({ change, names: namesOf(change) }));
-  const own = await pathsProtectedBy(
-    settings,
-    named.flatMap(({ change, names }) => [change.path, ...names]),
-  );
+  const links = await followProtected(checkout, origin.tree, (names) => whichMatter(settings, names));
   const filters = await changedFilters(checkout, origin, changes, settings);
-  for (const [i, { change, names }] of named.entries()) {
-    const { path } = change;
-    const reason = reasonOf(change, settings, own, filters) ?? reasonOfNames(change, names, settings, own);
+  const folders = new Set<Change>();
+  for (const change of changes) if (await standsForFolder(change, links)) folders.add(change);
+  const named: Named[] = [];
+  await inPortions(changes, (change) => {
+    const isFolder = folders.has(change);
+    named.push({ change, isFolder, names: [change.path, ...links.namesOf(change.path, isFolder)] });
+  });
+  const namesOf = (some: Named[]) => some.flatMap(({ names }) => names);
+  const own = {
+    at: await pathsProtectedBy(settings, namesOf(named)),
+    above: await pathsAboveProtected(settings, namesOf(named.filter(({ isFolder }) => isFolder))),
+  };
+  await inPortions(named, (each) => {
+    const { path } = each.change;
+    const filter = filters.has(path) ? 'is protected by default, because it changes the filters of git' : undefined;
+    const reason = (own.at.has(path) ? undefined : filter) ?? reasonOf(each, settings, own);
     if (reason !== undefined) objections.push({ path, reason: `${reason}; restore it` });
-    if (i % pathsInARow === pathsInARow - 1) await setImmediate();
-  }
+  });
   return objections;
 }
 
-const ofSettings = `protected by the ${settingsFile} of the repository`;
-const byDefault = ({ why }: Protection) => `protected by default, because ${why}`;
-
-function reasonOf(
-  change: Change,
-  settings: RepositorySettings,
-  own: Set<string>,
-  filters: Set<string>,
-): string | undefined {
-  const { path } = change;
-  if (own.has(path)) return `is ${ofSettings}`;
-  if (filters.has(path)) return 'is protected by default, because it changes the filters of git';
-  const protection = protectionFor(path, change, settings);
-  return protection && `is ${byDefault(protection)}`;
+/** Finds the names that are protected, or in whose place a folder could have protected files. */
+async function whichMatter(settings: RepositorySettings, names: string[]): Promise<Set<string>> {
+  const matter = new Set([
+    ...(await pathsProtectedBy(settings, names)),
+    ...(await pathsAboveProtected(settings, names)),
+  ]);
+  await inPortions(names, (name) => {
+    if (protectionOf(name) !== undefined || protectionAbove(name) !== undefined) matter.add(name);
+  });
+  return matter;
 }
 
-/** Returns why the other paths of a changed file, or those that a changed link brings about, are protected; undefined if none is. */
-function reasonOfNames(
-  change: Change,
-  names: string[],
-  settings: RepositorySettings,
-  own: Set<string>,
-): string | undefined {
-  for (const name of names) {
-    const protection = protectionFor(name, change, settings);
-    if (!own.has(name) && protection === undefined) continue;
-    const why = own.has(name) || protection === undefined ? ofSettings : byDefault(protection);
-    return `is also ${onOneLine(name)} by a link, which is ${why}`;
-  }
-  return undefined;
+/** A change with its path, and the protected names under which that is reached. */
+interface Named {
+  change: Change;
+  /** It stands for a folder, whose files are not in the change. */
+  isFolder: boolean;
+  names: string[];
+}
+
+/** Names of changes that the settings protect, and those in whose place a folder could have files that they protect. */
+interface OwnNames {
+  at: ReadonlySet<string>;
+  above: ReadonlySet<string>;
 }
 
 const [linkMode, submoduleMode] = ['120000', '160000'];
 
-/** Returns the protection of a path or name of a changed file, unless the settings lift it. */
-function protectionFor(
-  path: string,
-  { oldMode, newMode }: Change,
-  { allowed }: RepositorySettings,
-): Protection | undefined {
-  // It stands for a folder, whose files are not in the change.
-  const isFolder = [oldMode, newMode].some((mode) => mode === linkMode || mode === submoduleMode);
-  const protection = protectionOf(path) ?? (isFolder ? protectionAbove(path) : undefined);
-  return protection?.mayBeAllowed && isAllowed(allowed, path) ? undefined : protection;
+async function standsForFolder({ path, oldMode, newMode }: Change, links: ProtectedLinks): Promise<boolean> {
+  if (oldMode === linkMode || oldMode === submoduleMode || newMode === submoduleMode) return true;
+  return newMode === linkMode && !(await links.isFile(path));
+}
+
+function reasonOf({ change, isFolder, names }: Named, settings: RepositorySettings, own: OwnNames): string | undefined {
+  for (const name of names) {
+    const isOwn = own.at.has(name) || (isFolder && own.above.has(name));
+    const protection = isOwn ? undefined : protectionFor(name, isFolder, settings);
+    if (!isOwn && protection === undefined) continue;
+    const is = name === change.path ? 'is' : `is also ${onOneLine(name)} by a link, which is`;
+    return protection === undefined
+      ? `${is} protected by the ${settingsFile} of the repository`
+      : `${is} protected by default, because ${protection.why}`;
+  }
+  return undefined;
+}
+
+/** Returns the protection of a name, unless the settings lift it. */
+function protectionFor(name: string, isFolder: boolean, { allowed }: RepositorySettings): Protection | undefined {
+  const protection = protectionOf(name) ?? (isFolder ? protectionAbove(name) : undefined);
+  return protection?.mayBeAllowed && isAllowed(allowed, name) ? undefined : protection;
 }
 
 /** At most this many files are named to the model and to people. The others are counted. */
