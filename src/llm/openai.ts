@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type OpenAI from 'openai';
 import { growingPauseMs } from '../domain/waiting.ts';
@@ -28,11 +29,14 @@ export interface Learned {
 /** Beyond this many models the one learned first is forgotten, and learned again when it is used. */
 const maxModels = 1000;
 
-/** Remembers, while the process runs, what servers have shown; by base URL and model. */
-function openMemory(): (baseUrl: string, model: string) => Learned {
+/**
+ * Remembers, while the process runs, what servers have shown; by base URL, key and model. A gateway may give each key limits of its own,
+ * and what it tells one project must not change the requests of others.
+ */
+function openMemory(): (baseUrl: string, apiKey: string, model: string) => Learned {
   const all = new Map<string, Learned>();
-  return (baseUrl, model) => {
-    const key = JSON.stringify([baseUrl, model]);
+  return (baseUrl, apiKey, model) => {
+    const key = JSON.stringify([baseUrl, createHash('sha256').update(apiKey).digest('base64'), model]);
     const known = all.get(key) ?? { refused: new Set() };
     all.set(key, known);
     const [oldest] = all.keys();
@@ -97,7 +101,7 @@ export function openaiModels(server: ModelServer): ModelSource {
     names: openModelLists(server.connect),
     withKey: (name, key, preset = {}) => {
       const client = server.connect(key);
-      const learned = memory(client.baseURL, name);
+      const learned = memory(client.baseURL, key, name);
       const called: Called = { server, client, name, key, learned };
       return {
         name,

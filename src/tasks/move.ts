@@ -53,9 +53,9 @@ export async function queueMirror(app: App, em: EntityManager | undefined, taskI
 }
 
 /** Queues that job when somebody may have changed on GitHub what we show. The job then reads from GitHub first. */
-export async function recheckTask(app: App, taskId: string): Promise<void> {
+export async function recheckTask(app: App, taskId: string, em?: EntityManager): Promise<void> {
   if (app.github !== undefined)
-    await app.queue.send(undefined, 'mirror', { taskId, recheck: true }, { key: `${taskId} recheck` });
+    await app.queue.send(em, 'mirror', { taskId, recheck: true }, { key: `${taskId} recheck` });
 }
 
 /** Queues the job that starts the startable tasks in the active sprint of a project, if there is one. */

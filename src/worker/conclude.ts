@@ -19,7 +19,7 @@ import { refreshRemote } from './open-work.ts';
 import { findUnplanned, lacksPlan } from './plan.ts';
 import { isDraft, isOnBase, recallProof, storeFailedProof, storeProof } from './proof/publish-proof.ts';
 import { firstFailure, isChecked } from './proof/run-checks.ts';
-import { linkPulls, type Pushed, proposeWork, pushWork, pushWorks } from './publish/publish.ts';
+import { assertMayShow, linkPulls, type Pushed, proposeWork, pushWork, pushWorks } from './publish/publish.ts';
 import { StaysReady } from './publish/withdraw.ts';
 import { asLostRace, assertMayPush, pullOfFix, tellFix } from './reviewing/conclude-fix.ts';
 import { storeUnproved } from './reviewing/prove-for-people.ts';
@@ -46,7 +46,10 @@ export async function conclude(app: App, work: Work, ending: JudgedEnding): Prom
   const proposed = await proposedWorks(work, changed);
   if (subtasks === undefined) for (const each of proposed) await recallProof(app, each);
   if (changed.length > 0) await pushChange(app, work, ending, changed);
-  if (subtasks !== undefined) return succeed(app, work, finish, (em) => splitTask(app, em, work.run, task, subtasks));
+  if (subtasks !== undefined) {
+    await assertMayShow(app, work);
+    return succeed(app, work, finish, (em) => splitTask(app, em, work.run, task, subtasks));
+  }
   if (proposed.length > 0 && changed.length === 0) await storeProof(work, changed);
   const commits = await pushedCommits(changed);
   for (const each of proposed) await proposeWork(app, each, finish, isDraft(each));

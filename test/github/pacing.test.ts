@@ -115,9 +115,11 @@ test.each([
     'x-ratelimit-resource': 'core',
   });
   const answers = api();
-  for (const left of [9, 8, 7, 6]) answers.get('/repos/a/b').reply(200, {}, headers(left));
+  // What GitHub does not find counts, too.
+  answers.get('/repos/a/b').reply(404, {}, headers(9));
+  for (const left of [8, 7, 6]) answers.get('/repos/a/b').reply(200, {}, headers(left));
   const asPerson = (user: string) => forPerson(user, () => read(octokit(0, id)));
-  await asPerson('user_1');
+  await expect(asPerson('user_1')).rejects.toMatchObject({ status: 404 });
   await asPerson('user_1');
   await expect(asPerson('user_1')).rejects.toMatchObject({ status: 429 });
   expect((await asPerson('user_2')).status).toBe(200);

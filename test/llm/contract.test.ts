@@ -98,14 +98,17 @@ test('what a server refused is remembered: the second conversation begins right'
   await converse(models.withKey('gpt-5.6', key, { effort: 'high' }));
   expect(received.map((r) => r.path).slice(0, 2)).toEqual(['/chat/completions', '/responses']);
   const before = received.length;
-  await converse(models.withKey('gpt-5.6', 'sk-another-key-of-a-project', { effort: 'high' }));
+  await converse(models.withKey('gpt-5.6', key, { effort: 'high' }));
   expect(received.slice(before).map((r) => r.path)).toEqual(Array(3).fill('/responses'));
   expect(received.at(-1)?.body).toMatchObject({
     store: false,
     include: ['reasoning.encrypted_content'],
     reasoning: { effort: 'high' },
   });
-  // It was learned for one model only.
+  // It was learned for one model only, and for one key: a server may give each key limits of its own.
   await converse(models.withKey('o3', key));
   expect(received.at(-1)?.path).toBe('/chat/completions');
+  const ofOther = received.length;
+  await converse(models.withKey('gpt-5.6', 'sk-another-key-of-a-project', { effort: 'high' }));
+  expect(received[ofOther]?.path).toBe('/chat/completions');
 });

@@ -121,7 +121,7 @@ test('what the patterns of a repository protect is protected under other names, 
 test('a submodule in the place of a protected folder is not moved', async () => {
   const move = (path: string) => workOn({ before: { [path]: '160000 a' }, now: { [path]: '160000 b' } });
   expect(await said(move('.claude'))).toMatch(/^- \.claude is protected by default, because coding agents/m);
-  expect(await said(move('lib'))).toBeUndefined();
+  for (const path of ['lib', 'docs']) expect(await said(move(path))).toBeUndefined();
   const husky = { '.husky': '120000 lib/hooks' };
   const below = workOn({ before: { ...husky, lib: '160000 a' }, now: { ...husky, lib: '160000 b' } });
   expect(await said(below)).toMatch(/^- lib is also \.husky by a link, which is protected by default/);

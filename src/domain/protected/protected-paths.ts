@@ -133,13 +133,10 @@ const byDefault: [Protection, string[]][] = [
 ];
 
 const rules = byDefault.map(([protection, paths]) => {
-  const folders = paths.flatMap(foldersOf);
-  return {
-    protection,
-    paths,
-    pattern: patternOf(paths),
-    folders: folders.length > 0 ? patternOf(folders, '$') : undefined,
-  };
+  const all = paths.flatMap(foldersOf);
+  const anywhere = all.filter((folder) => folder.startsWith('**/'));
+  const folders = { all: patternOfFolders(all), anywhere: patternOfFolders(anywhere) };
+  return { protection, paths, pattern: patternOf(paths), folders };
 });
 /** Combines all rules in one pattern, because most paths match none of them. */
 const anyRule = patternOf(rules.flatMap(({ paths }) => paths));
@@ -161,11 +158,11 @@ export function protectionOf(path: string): Protection | undefined {
 
 /**
  * Finds the protection of a path below this one, if any. A link in the place of a folder brings other files under the protected
- * names.
+ * names. What is protected only at the root is for hosts and CI systems, which do not read it in a submodule.
  */
-export function protectionAbove(path: string): Protection | undefined {
+export function protectionAbove(path: string, isSubmodule = false): Protection | undefined {
   const seen = seenAs(path);
-  return rules.find(({ folders }) => folders?.test(seen))?.protection;
+  return rules.find(({ folders }) => (isSubmodule ? folders.anywhere : folders.all)?.test(seen))?.protection;
 }
 
 /** Returns whether a path is a .gitattributes file, in any folder. */
@@ -196,6 +193,10 @@ function isFolderOf(folder: string, path: string): boolean {
   if (!path.startsWith('**/')) return path.startsWith(`${folder}/`);
   const name = folder.slice(folder.lastIndexOf('/') + 1);
   return path.startsWith(`**/${name}/`);
+}
+
+function patternOfFolders(folders: string[]): RegExp | undefined {
+  return folders.length > 0 ? patternOf(folders, '$') : undefined;
 }
 
 /** Returns the folders above a path, without the double star alone. */

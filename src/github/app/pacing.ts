@@ -310,8 +310,7 @@ async function attempt<Response extends Answer>(pace: Pace, call: Call<Response>
   try {
     const timeout = AbortSignal.timeout(answerMs);
     const response = await send(signal === undefined ? timeout : AbortSignal.any([signal, timeout]));
-    // Calls with a token of their own, or without any, share no budget with others.
-    if (installationId >= appItself) pace.metrics.githubQuota.note(installationId, response.headers, askerOf(call));
+    noteQuota(pace, call, response.headers);
     if (isPage(response, isHtml)) throw new PageAnswered();
     const fault = isGraphql ? graphqlFault(response) : undefined;
     if (fault !== undefined) throw fault;
@@ -319,6 +318,8 @@ async function attempt<Response extends Answer>(pace: Pace, call: Call<Response>
     return response;
   } catch (error) {
     count(pace, call, error);
+    // GitHub counts what it refuses, too.
+    noteQuota(pace, call, Object((error as { response?: { headers?: object } }).response).headers ?? {});
     const pauseSeconds = pauseAsked(error);
     if (pauseSeconds !== undefined && !(error instanceof GraphqlLimited)) {
       pace.metrics.githubParked.inc();
@@ -326,6 +327,11 @@ async function attempt<Response extends Answer>(pace: Pace, call: Call<Response>
     }
     throw error;
   }
+}
+
+function noteQuota<Response>({ metrics }: Pace, call: Call<Response>, headers: Answer['headers']): void {
+  // Calls with a token of their own, or without any, share no budget with others.
+  if (call.installationId >= appItself) metrics.githubQuota.note(call.installationId, headers, askerOf(call));
 }
 
 function count<Response>({ metrics }: Pace, { isWrite, signal }: Call<Response>, error?: unknown): void {

@@ -14,10 +14,11 @@ import { isCommitOfRun } from '../../runs/journal.ts';
 import { cancelIfRunning } from '../../runs/operations.ts';
 import { mirrorProof, showHeadAgain } from '../../runs/pull-proofs/ask-proof.ts';
 import { collisionsChanged } from '../../tasks/collisions/look.ts';
-import { queueMirror, tryMoveTask } from '../../tasks/move.ts';
+import { queueMirror, recheckTask, tryMoveTask } from '../../tasks/move.ts';
 import { voidEvidence } from '../../worker/proof/publish-proof.ts';
 import { placeOfRepository } from '../app/place.ts';
 import { eachThenFail } from '../each-apart.ts';
+import { forgetShownCheck } from '../mirror/mirror-store.ts';
 import {
   countMergeableAsk,
   findPull,
@@ -181,6 +182,10 @@ async function lookAgain(
   const isSettled = status === 'merged' || status === 'closed';
   if (!isSettled && !isMoved && before.headSha === headSha && before.status !== 'closed') return;
   await collisionsChanged(app, em, before, isSettled);
+  // Another task may have shown the commit since it was closed, and may be deleted by now.
+  if (!isSettled && before.status === 'closed')
+    for (const taskId of await forgetShownCheck(em, before.repositoryId, { number: before.number }))
+      await recheckTask(app, taskId, em);
   for (const each of new Set([before.headSha, headSha]))
     if (each !== null) await showHeadAgain(app, { repositoryId: before.repositoryId, headSha: each }, em);
   await mirrorProof(app, before, em);

@@ -25,18 +25,24 @@ export async function markCheck(
 }
 
 /**
- * Forgets what our check run on a commit shows, because somebody has asked for it again. Returns the ids of its tasks. `of`
- * is the check run or its commit.
+ * Forgets what our check run on a commit shows, so that it is written again. Returns the ids of its tasks. `of` is the check run, its
+ * commit, or its pull request.
  */
 export async function forgetShownCheck(
   em: EntityManager,
   repositoryId: string,
-  of: { checkRunId: number } | { sha: string },
+  of: { checkRunId: number } | { sha: string } | { number: number },
 ): Promise<string[]> {
   const [rows]: [{ taskId: string }[]] = await em.query(
-    `update mirrored set check_shown = null where repository_id = $1 and (check_run_id = $2 or check_sha = $3)
+    `update mirrored set check_shown = null
+     where repository_id = $1 and (check_run_id = $2 or check_sha = $3 or number = $4) and check_run_id is not null
      returning task_id as "taskId"`,
-    [repositoryId, 'checkRunId' in of ? of.checkRunId : null, 'sha' in of ? of.sha : null],
+    [
+      repositoryId,
+      'checkRunId' in of ? of.checkRunId : null,
+      'sha' in of ? of.sha : null,
+      'number' in of ? of.number : null,
+    ],
   );
   return rows.map(({ taskId }) => taskId);
 }
@@ -60,6 +66,17 @@ export async function findLaterCheck(
     [repositoryId, number, sha, checkRunId],
   );
   return rows[0];
+}
+
+/** Finds the latest check run of a commit that another task than that of `mirrored` wrote. */
+export async function findOtherCheck(em: EntityManager, { repositoryId, number }: MirroredRow, sha: string) {
+  const rows: { id: number }[] = await em.query(
+    `select check_run_id::float8 as id /* not null */ from mirrored
+     where repository_id = $1 and check_sha = $2 and number <> $3 and check_run_id is not null
+     order by check_run_id desc limit 1`,
+    [repositoryId, sha, number],
+  );
+  return rows[0]?.id;
 }
 
 /** Lists the tasks that have a check run of a commit; none for null. */

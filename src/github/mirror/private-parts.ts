@@ -105,5 +105,8 @@ export async function visiblePicture(
     failure: failure && { ...failure, message: elsewhere },
     lines: [],
     handoff: null,
+    proof: picture.proof && { ...picture.proof, reason: null },
+    // An agent may have named them.
+    subtasks: picture.subtasks.map((each) => ({ ...each, title: 'A subtask' })),
   };
 }

@@ -6,7 +6,7 @@ import { queueMirror, recheckTask } from '../../tasks/move.ts';
 import { httpStatusOf } from '../app/place.ts';
 import { findItem } from '../paginate.ts';
 import type { WantedCheck } from './mirror.ts';
-import { findLaterCheck, forgetShownCheck, listShownOn, markCheck } from './mirror-store.ts';
+import { findLaterCheck, findOtherCheck, forgetShownCheck, listShownOn, markCheck } from './mirror-store.ts';
 
 export const checkName = 'deckhand';
 /** The name of the check run that shows what the tests of a pull request prove. */
@@ -83,13 +83,22 @@ export async function syncCheck(
   const before = { id, sha: earlier, shown: isHidden ? null : checkShown };
   const now = await showCheck({ ...target, sha, check: checkName, externalId: taskId }, before, wanted);
   if (now === undefined) return;
-  for (const other of await others(sha)) await queueMirror(app, undefined, other);
-  if (earlier !== null && earlier !== sha) {
-    // We forget that ours is the latest check run of the commit that it has left, so the others write theirs again.
-    await forgetShownCheck(em, repositoryId, { sha: earlier });
-    for (const other of await others(earlier)) await recheckTask(app, other);
-  }
+  const commits = new Set([sha, earlier]);
+  for (const commit of commits) for (const other of await others(commit)) await queueMirror(app, undefined, other);
+  if (earlier !== null && earlier !== sha) await letLatestShow(app, mirrored, earlier);
   await markCheck(em, mirrored, { ...now, sha });
+}
+
+/**
+ * Lets the task with the latest check run of a commit write it again after another task has left the commit, if that one's is later: we
+ * forget about it, and GitHub goes on counting it.
+ */
+async function letLatestShow(app: App, left: MirroredRow, commit: string): Promise<void> {
+  const em = app.db.manager;
+  if ((await findLaterCheck(em, left, commit)) !== undefined) return;
+  const checkRunId = await findOtherCheck(em, left, commit);
+  if (checkRunId === undefined) return;
+  for (const other of await forgetShownCheck(em, left.repositoryId, { checkRunId })) await recheckTask(app, other);
 }
 
 /**

@@ -89,7 +89,8 @@ function readShown(app: App, before: MirroredRow, shownIn: RepositoryRow) {
     const pull = await findPull(em, before.repositoryId, before.number);
     const sha = pull === null ? undefined : checkedCommit(pull, task, before);
     const isUnready = sha !== undefined && (await isUnreadyIn(em, before, sha));
-    return { task, sha, isUnready, picture: await pictureOf(app, em, task, before, shownIn) };
+    const isOpen = pull?.status === 'open' || pull?.status === 'draft';
+    return { task, sha, isUnready, isOpen, picture: await pictureOf(app, em, task, before, shownIn) };
   });
 }
 
@@ -103,9 +104,9 @@ async function syncMirrored(app: App, em: EntityManager, before: MirroredRow, re
   const octokit = await app.github.asInstallation(installationId);
   const shown = await readShown(app, before, repository);
   if (shown === undefined) return;
-  const { task, sha, isUnready, picture } = shown;
+  const { task, sha, isUnready, isOpen, picture } = shown;
   const { labels, comment, check, essence } = wanted(picture, { isPrivate: repository.isPrivate, isUnready });
-  const isHidden = sha !== undefined && (await isCheckHidden(em, before, { sha, isUnready, wanted: check }));
+  const isHidden = isOpen && sha !== undefined && (await isCheckHidden(em, before, { sha, isUnready, wanted: check }));
   const milestone = () =>
     syncMilestone(app, em, { octokit, name: { owner, repo }, repository }, task, before).catch((error) => {
       // Somebody gave the title of the milestone to another one at the same moment. The next update tries again.

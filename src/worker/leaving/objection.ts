@@ -87,7 +87,7 @@ async function standsForFolder({ path, oldMode, newMode }: Change, links: Protec
 function reasonOf({ change, isFolder, names }: Named, settings: RepositorySettings, own: OwnNames): string | undefined {
   for (const name of names) {
     const isOwn = own.at.has(name) || (isFolder && own.above.has(name));
-    const protection = isOwn ? undefined : protectionFor(name, isFolder, settings);
+    const protection = isOwn ? undefined : protectionFor(name, { change, isFolder }, settings);
     if (!isOwn && protection === undefined) continue;
     const is = name === change.path ? 'is' : `is also ${onOneLine(name)} by a link, which is`;
     return protection === undefined
@@ -98,8 +98,13 @@ function reasonOf({ change, isFolder, names }: Named, settings: RepositorySettin
 }
 
 /** Returns the protection of a name, unless the settings lift it. */
-function protectionFor(name: string, isFolder: boolean, { allowed }: RepositorySettings): Protection | undefined {
-  const protection = protectionOf(name) ?? (isFolder ? protectionAbove(name) : undefined);
+function protectionFor(
+  name: string,
+  { change, isFolder }: Pick<Named, 'change' | 'isFolder'>,
+  { allowed }: RepositorySettings,
+): Protection | undefined {
+  const isSubmodule = change.oldMode === submoduleMode && change.newMode === submoduleMode;
+  const protection = protectionOf(name) ?? (isFolder ? protectionAbove(name, isSubmodule) : undefined);
   return protection?.mayBeAllowed && isAllowed(allowed, name) ? undefined : protection;
 }
 

@@ -97,7 +97,7 @@ const mcpHeld =
  * changed since.
  * @throws RunFailed `repository`
  */
-async function assertMayShow(app: App, { run, task, repository }: Work): Promise<void> {
+export async function assertMayShow(app: App, { run, task, repository }: Work): Promise<void> {
   const em = app.db.manager;
   const opened = await listOpened(em, run.id, repository.id);
   const isHeld = !(await mayShowMcp(em, repository)) && (await hasMcpAnswers(em, task.id));

@@ -153,3 +153,14 @@ test('a pull request that leaves a commit before the others have looked leaves n
   await change(2, { head: 'y' });
   expect(counted.get('x')).toBe('success');
 });
+
+test('merged pull requests of one commit do not make each other write check runs', async () => {
+  const { change, counted, em } = await twoTasks();
+  await change(1, { head: 'x', unready: 'x' });
+  await change(2, { head: 'x' });
+  await em.query(`update tasks set status = 'done'`);
+  await change(1, { status: 'merged' });
+  // The harness fails if this does not settle.
+  await change(2, { status: 'merged' });
+  expect(counted.get('x')).toBeDefined();
+});
