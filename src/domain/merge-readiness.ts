@@ -95,7 +95,7 @@ export function unreadyText(name: string): string {
 
 /** Explains that a pull request is not merged because its base branch was changed. */
 export function movedText(name: string, { to, from }: { to: string; from: string }): string {
-  return `${name} goes to the branch ${oneLine(to, 100)} now, not to ${oneLine(from, 100)}. Change its base back, or merge it on GitHub.`;
+  return `${name} goes to the branch ${oneLine(to, 100)} now, not to ${oneLine(from, 100)}. Change its base back, or merge it on GitHub. Its checks count again after another run.`;
 }
 
 function problemsOf(pull: PullReadiness): MergeProblem[] {

@@ -1,3 +1,4 @@
+import { Refused } from './machine.ts';
 import { storableText } from './text/sanitize.ts';
 
 export const runStatuses = ['queued', 'running', 'waiting', 'succeeded', 'failed', 'cancelled'] as const;
@@ -50,6 +51,14 @@ export const traitsOf: Record<RunKind, KindTraits> = {
   harvest: { ...readingOnly, isBehind: true },
   trial: { isBehind: true, hasAgentInside: true, pushes: false, keepsUnfinished: false, isAlone: true },
 };
+
+/**
+ * What people said to a benchmark, or changed about it, would count as the agent's own.
+ * @throws Refused for a run that reaches no people
+ */
+export function assertSteerable({ kind }: { kind: RunKind }): void {
+  if (traitsOf[kind].isAlone) throw new Refused('A benchmark runs without people. Cancel it where it was started.');
+}
 
 /** The kinds of runs that let the other runs of their project go first. */
 export const kindsBehind = runKinds.filter((kind) => traitsOf[kind].isBehind);

@@ -7,6 +7,7 @@ import type { RepositoryRow } from '../db/tables/project.ts';
 import { changesBetween } from '../domain/audit.ts';
 import { Refused } from '../domain/machine.ts';
 import type { RewoundFrom, RunKind } from '../domain/run.ts';
+import { assertSteerable } from '../domain/run.ts';
 import { mayReveal } from '../domain/settings.ts';
 import { AppError } from '../errors.ts';
 import { findProject } from '../projects/store.ts';
@@ -227,7 +228,10 @@ export async function reviseTask(
   return app.db.transaction(async (em) => {
     const live = await findLiveRun(em, taskId);
     // A run that ends locks the run first and then its task. Using the same order here prevents a deadlock.
-    if (live !== null) await lockRun(em, live.id);
+    if (live !== null) {
+      assertSteerable(live);
+      await lockRun(em, live.id);
+    }
     const isNew = await insertRevision(em, revision);
     app.audit.note(isNew ? { request: [null, revision.words ?? revision.text] } : {});
     const isLive = live !== null && (await findLiveRun(em, taskId)) !== null;

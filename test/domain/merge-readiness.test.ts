@@ -56,7 +56,7 @@ test.each<[Partial<PullReadiness>, string]>([
   ],
   [
     { moved: { to: 'release', from: 'main' } },
-    'blocks: sample #5 goes to the branch release now, not to main. Change its base back, or merge it on GitHub.',
+    'blocks: sample #5 goes to the branch release now, not to main. Change its base back, or merge it on GitHub. Its checks count again after another run.',
   ],
   [
     { mergeable: false, isBlocked: true },

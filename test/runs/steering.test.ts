@@ -62,6 +62,21 @@ test('a queued run pauses at once, and waits until somebody resumes it', async (
   expect((await logOf(run.id)).map((e) => e.text)).toEqual(['waiting: Paused by octocat.', 'octocat resumed the run']);
 });
 
+test('nobody steers a benchmark, whose result would be that of people', async () => {
+  const run = await running();
+  await em().query(`update runs set kind = 'trial' where id = $1`, [run.id]);
+  const bodies = { say: { text: 'the solution' }, revise: { text: 'the solution' }, pause: {}, resume: {} };
+  for (const [verb, body] of Object.entries(bodies)) {
+    const { status, body: said } = await call('POST', `/tasks/${run.taskId}/${verb}`, body);
+    expect([verb, status, said.message]).toEqual([
+      verb,
+      409,
+      expect.stringContaining('A benchmark runs without people'),
+    ]);
+  }
+  expect(await heardBy(run)).toEqual([]);
+});
+
 test('the wait before its first start does not count for the clock of a run', async () => {
   const run = await queued();
   await call('POST', `/tasks/${run.taskId}/pause`);

@@ -4,6 +4,7 @@ import type { App } from '../../app.ts';
 import { newId } from '../../db/ids.ts';
 import type { RunRow } from '../../db/tables/run.ts';
 import { Refused } from '../../domain/machine.ts';
+import { assertSteerable } from '../../domain/run.ts';
 import { oneLine } from '../../domain/text/sanitize.ts';
 import {
   assertWaits,
@@ -220,6 +221,7 @@ async function onLiveRun(
     if (live !== null) await lockRun(em, live.id);
     const run = live && (await findRun(em, live.id));
     const isLive = run !== null && run.finishedAt === null;
+    if (isLive) assertSteerable(run);
     await work(em, isLive ? run : null, (await findStarter(em, userId))?.login ?? 'somebody');
     await also?.(em);
     return getTask(em, taskId);
