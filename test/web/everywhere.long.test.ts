@@ -158,8 +158,15 @@ inBrowser('what was changed in a form survives Escape and a reload, and hides no
   const dialog = page.getByRole('dialog', { name: 'Edit task' });
   await dialog.getByLabel('Description').fill('Half a');
   await dialog.getByLabel('Depends on').fill('comes');
-  await dialog.getByRole('button', { name: 'Add Comes first' }).click();
+  const found = dialog.getByRole('button', { name: 'Add Comes first' });
+  await found.waitFor();
+  await page.keyboard.press('ArrowDown');
+  await found.and(page.locator(':focus')).waitFor();
+  await page.keyboard.press('ArrowUp');
+  await page.keyboard.press('Enter');
   await dialog.getByRole('button', { name: 'Remove Comes first' }).waitFor();
+  const search = dialog.getByLabel('Depends on').and(page.locator(':focus'));
+  expect(await search.inputValue()).toBe('');
   await page.keyboard.press('Escape');
   await dialog.waitFor({ state: 'detached' });
   await api('PATCH', `/tasks/${id}`, { title: 'Renamed by others' });
@@ -168,6 +175,7 @@ inBrowser('what was changed in a form survives Escape and a reload, and hides no
   await page.getByRole('button', { name: 'Edit', exact: true }).click();
   expect(await dialog.getByLabel('Title').inputValue()).toBe('Renamed by others');
   expect(await dialog.getByLabel('Description').inputValue()).toBe('Half a');
+  await dialog.getByText('You changed this before and have not saved it.').waitFor();
   await dialog.getByRole('button', { name: 'Remove Comes first' }).waitFor();
   await dialog.getByLabel('Description').fill('Half a sentence.');
   await page.keyboard.press('Control+Enter');
@@ -182,6 +190,29 @@ inBrowser('what was changed in a form survives Escape and a reload, and hides no
   expect(await dialog.getByLabel('Description').inputValue()).toBe('Half a sentence.');
   await dialog.getByRole('button', { name: 'Cancel' }).click();
   await dialog.waitFor({ state: 'detached' });
+});
+
+inBrowser('a text that somebody else changes while it is edited is not replaced without a word', async () => {
+  const { id } = await api<{ id: string }>('POST', `${base}/tasks`, { title: 'Of two', description: 'Before' });
+  await visit(page, `${world.service.url}/tasks/${id}`);
+  await page.getByRole('button', { name: 'Edit', exact: true }).click();
+  const dialog = page.getByRole('dialog', { name: 'Edit task' });
+  await dialog.getByLabel('Description').fill('Mine');
+  await api('PATCH', `/tasks/${id}`, { description: 'Theirs' });
+  await dialog.getByText('Somebody else has changed the description').waitFor();
+  await dialog.getByText('− Theirs').waitFor();
+  // The page does not learn of this one before the person saves.
+  await page.route(/\/events/, (route) => route.abort());
+  await page.evaluate(() => window.dispatchEvent(new Event('online')));
+  await api('PATCH', `/tasks/${id}`, { description: 'Theirs again' });
+  await dialog.getByRole('button', { name: 'Save over it' }).click();
+  await dialog.getByText('− Theirs again').waitFor();
+  expect(await world.get(`/tasks/${id}`)).toMatchObject({ description: 'Theirs again' });
+  await dialog.getByRole('button', { name: 'Save over it' }).click();
+  await dialog.waitFor({ state: 'detached' });
+  expect(await world.get(`/tasks/${id}`)).toMatchObject({ description: 'Mine' });
+  await page.unroute(/\/events/);
+  complaints.length = 0;
 });
 
 inBrowser('a pasted list is shown in its order', async () => {

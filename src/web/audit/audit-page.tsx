@@ -47,8 +47,9 @@ function AuditLog() {
         </Button>
       </PageHeader>
       <p className="muted">
-        Everything that people changed, and every status that Deckhand gave to a task. The export contains what the
-        filters show, one JSON object per line.
+        Everything that people changed in this project, and every status that Deckhand gave to a task. The export
+        contains what the filters show, one JSON object per line. What people do with agents, tokens and mail of their
+        own belongs to no project.
       </p>
       <AuditFilters projectId={projectId} filters={filters} />
       <QueryResult query={query} rows={8}>

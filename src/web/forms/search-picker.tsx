@@ -1,6 +1,6 @@
 import { XIcon } from '@primer/octicons-react';
 import { FormControl, IconButton, TextInput } from '@primer/react';
-import { useState } from 'react';
+import { type KeyboardEvent, useRef, useState } from 'react';
 
 const maxResults = 8;
 
@@ -17,6 +17,7 @@ export function SearchPicker(props: {
 }) {
   const { label, selected, options, none, onSelect, onSearch } = props;
   const [search, setSearch] = useState('');
+  const field = useRef<HTMLInputElement>(null);
   const onChange = (value: string) => {
     setSearch(value);
     onSearch?.(value);
@@ -26,17 +27,38 @@ export function SearchPicker(props: {
   const left = options.filter(({ id }) => !selected.includes(id));
   // Fetched options are also those that are selected already, so they say nothing before a search.
   const matches = text === '' && none === undefined ? [] : left.filter(({ name }) => name.toLowerCase().includes(text));
+  const select = (ids: string[]) => {
+    onSelect(ids);
+    // What is left of a search that has found its only option would say that nothing matches.
+    if (matches.length <= 1) onChange('');
+    // The button that was used is gone.
+    field.current?.focus();
+  };
+  const onKeyDown = (event: KeyboardEvent<HTMLInputElement>) => {
+    const [first] = matches;
+    if (event.key !== 'Enter' || event.ctrlKey || event.metaKey || text === '') return;
+    event.preventDefault();
+    if (first !== undefined) select([...selected, first.id]);
+  };
   return (
-    <div className="stack tight">
+    // biome-ignore lint/a11y/noStaticElementInteractions: the arrow keys move between the controls in it
+    <div className="stack tight" onKeyDown={moveByArrows}>
       <FormControl>
         <FormControl.Label>{label}</FormControl.Label>
-        <TextInput block placeholder="Search" value={search} onChange={(event) => onChange(event.target.value)} />
+        <TextInput
+          ref={field}
+          block
+          placeholder="Search"
+          value={search}
+          onChange={(event) => onChange(event.target.value)}
+          onKeyDown={onKeyDown}
+        />
       </FormControl>
       {matches.length > 0 && (
         <ul className="list">
           {matches.slice(0, maxResults).map(({ id, name }) => (
             <li key={id}>
-              <button type="button" className="list-button" onClick={() => onSelect([...selected, id])}>
+              <button type="button" className="list-button" onClick={() => select([...selected, id])}>
                 Add <bdi>{name}</bdi>
               </button>
             </li>
@@ -57,13 +79,24 @@ export function SearchPicker(props: {
               size="small"
               variant="invisible"
               aria-label={`Remove ${nameOf(id).slice(0, 60)}`}
-              onClick={() => onSelect(selected.filter((each) => each !== id))}
+              onClick={() => select(selected.filter((each) => each !== id))}
             />
           </li>
         ))}
       </ul>
     </div>
   );
+}
+
+/** Moves the focus between the field and the options below it. */
+function moveByArrows(event: KeyboardEvent<HTMLElement>): void {
+  const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+  if (step === undefined) return;
+  const stops = [...event.currentTarget.querySelectorAll<HTMLElement>('input, .list-button')];
+  const next = stops[stops.indexOf(event.target as HTMLElement) + step];
+  if (next === undefined) return;
+  event.preventDefault();
+  next.focus();
 }
 
 /** Says why fewer options are shown than there are. */

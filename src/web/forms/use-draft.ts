@@ -48,6 +48,8 @@ export function useFormDraft<T extends object>(
   /** The fields as they were when the form was opened. */
   initial: T;
   fields: T;
+  /** It began with changes that were written before. */
+  isRestored: boolean;
   set(change: Partial<T>): void;
   /** Removes what is kept. With new fields, which the service has stored, the form goes on with these. */
   clear(stored?: T): void;
@@ -59,6 +61,7 @@ export function useFormDraft<T extends object>(
     ...initial,
     ...(person === undefined ? {} : readChanges(localStorage, person, place, initial, nullable)),
   }));
+  const [isRestored, setRestored] = useState(() => Object.keys(changedFields(initial, fields)).length > 0);
   const latest = useRef(fields);
   const set = (change: Partial<T>) => {
     latest.current = { ...latest.current, ...change };
@@ -67,10 +70,11 @@ export function useFormDraft<T extends object>(
   };
   const clear = (stored?: T) => {
     if (person !== undefined) removeDraft(localStorage, person, place);
+    setRestored(false);
     if (stored === undefined) return;
     latest.current = stored;
     setInitial(stored);
     setFields(stored);
   };
-  return { initial, fields, set, clear };
+  return { initial, fields, isRestored, set, clear };
 }

@@ -1,11 +1,12 @@
 import { PlusIcon, TrashIcon } from '@primer/octicons-react';
 import { Button, FormControl, IconButton, Textarea } from '@primer/react';
-import { useState } from 'react';
+import { useRef, useState } from 'react';
 import { planName } from '../../../domain/wizard.ts';
 import type { Plan, Prd, WizardSession } from '../../api.ts';
 import { FormButtons, TitleField } from '../../forms/form-dialog.tsx';
+import { fieldError } from '../../live/errors.ts';
 import { useEditing } from '../use-wizard.ts';
-import { EditProblem, useEdit } from './use-edit.tsx';
+import { EditProblem, useEdit, useFocusOnMistake } from './use-edit.tsx';
 
 type Phase = Plan['phases'][number];
 
@@ -14,17 +15,22 @@ const maxPhases = 20;
 /** The longest title of the requirements, and the longest name of a phase, that the service accepts. */
 const maxDocumentTitle = 500;
 
+const nameOf = (at: number) => `Name of phase ${at + 1}`;
+
 /** Edits the phases of a plan by hand. */
 export function EditPlan(props: { projectId: string; session: WizardSession; onClose(): void }) {
   const { projectId, session, onClose } = props;
   const [phases, setPhases] = useState<Phase[]>(session.plan?.phases ?? [emptyPhase]);
   const edit = useEdit(projectId, session, 'plan');
+  const form = useRef<HTMLFormElement>(null);
+  useFocusOnMistake(form, edit.error);
   useEditing(projectId, session.sessionId, 'plan', true);
   const update = (at: number, change: Partial<Phase>) =>
     setPhases((before) => before.map((phase, i) => (i === at ? { ...phase, ...change } : phase)));
   const plan = { phases };
   return (
     <form
+      ref={form}
       className="stack"
       onSubmit={(event) => {
         event.preventDefault();
@@ -38,8 +44,12 @@ export function EditPlan(props: { projectId: string; session: WizardSession; onC
             <div className="row bottom-aligned">
               <TitleField
                 className="grow"
-                label={`Name of phase ${i + 1}`}
+                label={nameOf(i)}
                 hasFocus={i === 0}
+                // A name that was corrected is no longer wrong.
+                problem={
+                  phase.name.trim() === '' ? fieldError(edit.error, `plan.phases.${i}.name`, nameOf(i)) : undefined
+                }
                 max={maxDocumentTitle}
                 value={phase.name}
                 onChange={(name) => update(i, { name })}
@@ -75,7 +85,12 @@ export function EditPlan(props: { projectId: string; session: WizardSession; onC
           </Button>
         </div>
       )}
-      <EditProblem edit={edit} onOverwrite={() => edit.overwrite({ plan }, onClose)} onDiscard={onClose} />
+      <EditProblem
+        edit={edit}
+        labels={Object.fromEntries(phases.map((_, i) => [`plan.phases.${i}.name`, nameOf(i)]))}
+        onOverwrite={() => edit.overwrite({ plan }, onClose)}
+        onDiscard={onClose}
+      />
       <FormButtons submit="Save" isBusy={edit.isSaving} onCancel={onClose} />
     </form>
   );

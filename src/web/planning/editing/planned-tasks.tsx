@@ -1,7 +1,7 @@
 import { PlusIcon, TrashIcon } from '@primer/octicons-react';
 import { ActionList, ActionMenu, Button, Flash, FormControl, IconButton, Select, Textarea } from '@primer/react';
 import { useMutation, useQuery } from '@tanstack/react-query';
-import { type RefObject, useEffect, useRef, useState } from 'react';
+import { useEffect, useRef, useState } from 'react';
 import { useNavigate } from 'react-router';
 import { estimateText } from '../../../domain/forecast/estimates.ts';
 import { planName } from '../../../domain/wizard.ts';
@@ -15,7 +15,7 @@ import * as agentQueries from '../../live/queries/agents.ts';
 import * as repositoryQueries from '../../live/queries/repositories.ts';
 import { dependentsOf, writtenParts } from '../part-text.ts';
 import { useEditing } from '../use-wizard.ts';
-import { EditProblem, useEdit } from './use-edit.tsx';
+import { EditProblem, useEdit, useFocusOnMistake } from './use-edit.tsx';
 
 const maxTasks = 100;
 
@@ -110,13 +110,6 @@ export function PlannedTasks(props: {
 /** Returns the repository of a task, which is the first one of the plan if the task names none. */
 const repositoryOf = (task: api.PlannedTask, { repositoryIds, repositoryId }: api.WizardSession) =>
   task.repositoryId ?? repositoryIds[0] ?? repositoryId;
-
-/** Focuses the first field that was refused. */
-function useFocusOnMistake(list: RefObject<HTMLElement | null>, error: Error | null): void {
-  useEffect(() => {
-    if (error) list.current?.querySelector<HTMLElement>('[aria-invalid=true]')?.focus();
-  }, [list, error]);
-}
 
 const titleOf = (at: number) => `Title of task ${at + 1}`;
 const descriptionOf = (at: number) => `Description of task ${at + 1}`;

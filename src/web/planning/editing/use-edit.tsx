@@ -1,6 +1,6 @@
 import { Button, Flash } from '@primer/react';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
-import { useRef } from 'react';
+import { type RefObject, useEffect, useRef } from 'react';
 import * as api from '../../api.ts';
 import { errorMessage, statusOf } from '../../live/errors.ts';
 import * as queries from '../../live/queries.ts';
@@ -80,4 +80,11 @@ export function EditProblem(props: {
       </div>
     </Flash>
   );
+}
+
+/** Focuses the first field that was refused. */
+export function useFocusOnMistake(list: RefObject<HTMLElement | null>, error: Error | null): void {
+  useEffect(() => {
+    if (error) list.current?.querySelector<HTMLElement>('[aria-invalid=true]')?.focus();
+  }, [list, error]);
 }

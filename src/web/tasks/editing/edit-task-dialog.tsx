@@ -1,4 +1,4 @@
-import { Flash, FormControl, Textarea } from '@primer/react';
+import { Button, Flash, FormControl, Textarea } from '@primer/react';
 import { keepPreviousData, useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import * as api from '../../api.ts';
@@ -8,6 +8,7 @@ import { FormButtons, FormDialog, TitleField } from '../../forms/form-dialog.tsx
 import { SearchPicker } from '../../forms/search-picker.tsx';
 import { SelectField } from '../../forms/select-field.tsx';
 import { changedFields, submitOnCtrlEnter, submitOnce } from '../../forms/submit.ts';
+import { TextChanges } from '../../forms/text-changes.tsx';
 import { useFormDraft } from '../../forms/use-draft.ts';
 import { usePaused } from '../../forms/use-paused.ts';
 import { notify } from '../../frame/notices.tsx';
@@ -54,13 +55,19 @@ export function EditTaskDialog({ task: currentTask, onClose }: { task: api.Task;
   // not overwritten.
   const [task] = useState(currentTask);
   const client = useQueryClient();
-  const { fields, set, clear } = useFormDraft(`edit task ${task.id}`, fieldsOf(task), nullable);
+  const { initial, fields, isRestored, set, clear } = useFormDraft(`edit task ${task.id}`, fieldsOf(task), nullable);
+  const [asked, setAsked] = useState(currentTask);
+  const current = asked.updatedAt > currentTask.updatedAt ? asked : currentTask;
+  const overtaken = overtakenIn(task, current, fields);
   const close = () => {
     clear();
     onClose();
   };
   const save = useMutation({
     mutationFn: async () => {
+      const now = await api.getTask(task.id);
+      setAsked(now);
+      if (overtakenIn(current, now, fields).length > 0) throw new Error(overtakenText);
       const saved = await api.updateTask(task.id, changesOf(task, fields));
       return fields.sprintId === task.sprintId ? saved : moveToSprint(task, fields.sprintId);
     },
@@ -73,7 +80,18 @@ export function EditTaskDialog({ task: currentTask, onClose }: { task: api.Task;
   return (
     <FormDialog title="Edit task" onClose={onClose} width="xlarge">
       <form className="stack" onSubmit={submitOnce(save)} onKeyDown={submitOnCtrlEnter}>
-        {save.error && <Flash variant="danger">{errorMessage(save.error)}</Flash>}
+        {save.error && save.error.message !== overtakenText && (
+          <Flash variant="danger">{errorMessage(save.error)}</Flash>
+        )}
+        {isRestored && (
+          <p className="muted small">
+            You changed this before and have not saved it.{' '}
+            <Button variant="link" onClick={() => clear(initial)}>
+              Start over
+            </Button>
+          </p>
+        )}
+        {overtaken.length > 0 && <Overtaken names={overtaken} current={current} fields={fields} set={set} />}
         <TitleAndDescription task={task} fields={fields} set={set} />
         <Assignment task={task} fields={fields} set={set} />
         <TaskBudgetFields
@@ -81,9 +99,43 @@ export function EditTaskDialog({ task: currentTask, onClose }: { task: api.Task;
           budget={fields.budget}
           onChange={(key, text) => set({ budget: { ...fields.budget, [key]: text } })}
         />
-        <FormButtons submit="Save changes" isBusy={save.isPending} onCancel={close} />
+        <FormButtons
+          submit={overtaken.length > 0 ? 'Save over it' : 'Save changes'}
+          isBusy={save.isPending}
+          onCancel={close}
+        />
       </form>
     </FormDialog>
+  );
+}
+
+const texts = ['title', 'description'] as const;
+type Text = (typeof texts)[number];
+
+const overtakenText = 'Somebody else has changed the same text.';
+
+/** Returns the texts that the person has changed, and somebody else since then. */
+function overtakenIn(before: api.Task, now: api.Task, fields: Fields): Text[] {
+  return texts.filter((name) => now[name] !== before[name] && ![before[name], now[name]].includes(fields[name]));
+}
+
+/** Shows what others have made of the texts since the dialog opened, before it is overwritten. */
+function Overtaken(props: { names: Text[]; current: api.Task; fields: Fields; set(change: Partial<Fields>): void }) {
+  const { names, current, fields, set } = props;
+  return (
+    <Flash variant="warning" role="alert">
+      {names.map((name) => (
+        <div key={name} className="stack">
+          <p>Somebody else has changed the {name} since you opened this. Saving replaces their text like this:</p>
+          <TextChanges before={current[name]} after={fields[name]} label={`What saving changes in the ${name}`} />
+          <div>
+            <Button size="small" onClick={() => set({ [name]: current[name] })}>
+              Use their {name}
+            </Button>
+          </div>
+        </div>
+      ))}
+    </Flash>
   );
 }
 
