@@ -203,7 +203,7 @@ inBrowser('a text that somebody else changes while it is edited is not replaced 
   await dialog.getByText('− Theirs').waitFor();
   // The page does not learn of this one before the person saves.
   await page.route(/\/events/, (route) => route.abort());
-  await page.evaluate(() => window.dispatchEvent(new Event('online')));
+  await page.evaluate(`window.dispatchEvent(new Event('online'))`);
   await api('PATCH', `/tasks/${id}`, { description: 'Theirs again' });
   await dialog.getByRole('button', { name: 'Save over it' }).click();
   await dialog.getByText('− Theirs again').waitFor();
