@@ -20,8 +20,8 @@ export interface ProtectedLinks {
 const maxHops = 40;
 /** The longest target of a link on Linux. */
 const maxTargetBytes = 4096;
-/** At most this many names are followed, of this many links below what they lead to, and this many parts of one path. */
-const [maxNames, maxInside, maxParts] = [10_000, 50_000, 1000];
+/** At most this many names are followed, this many links below what they lead to, and this many parts of all paths. They take 2 s. */
+const [maxNames, maxInside, maxParts] = [10_000, 50_000, 200_000];
 const submoduleMode = '160000';
 /** After this time, the event loop has its turn. */
 const portionMs = 5;
@@ -50,7 +50,8 @@ export async function followProtected(
   return {
     namesOf: (path, isFolder) => (leads.size === 0 ? [] : namesIn(leads, seenAs(path), isFolder)),
     isFile: async (path) => {
-      const { end } = await follow(links, path);
+      // Agents can add links that are too much, which count as folders.
+      const { end } = await follow(links, path).catch(() => ({ end: undefined }));
       const mode = end === undefined ? undefined : files.get(end)?.mode;
       return mode !== undefined && mode !== submoduleMode;
     },
@@ -110,6 +111,8 @@ interface Links {
   /** Returns the links below a folder, with what follows its path; '' is the root. */
   below(folder: string): { path: string; rest: string }[];
   targetOf(oid: string): Promise<string | undefined>;
+  /** Counts a part of a path, and gives the event loop its turns. @throws RunFailed beyond `maxParts` */
+  count(): Promise<void>;
 }
 
 async function linksAmong(checkout: Checkout, files: Map<string, { mode: string; oid: string }>): Promise<Links> {
@@ -123,7 +126,14 @@ async function linksAmong(checkout: Checkout, files: Map<string, { mode: string;
     new Map(sorted.map((link) => [link.seen, link])),
   ];
   const targets = new Map<string, string | undefined>();
+  let [parts, turnAt] = [0, performance.now() + portionMs];
   return {
+    count: async () => {
+      if (parts++ > maxParts) throw tooMany();
+      if (performance.now() < turnAt) return;
+      await setImmediate();
+      turnAt = performance.now() + portionMs;
+    },
     at: (path) => exact.get(path) ?? seen.get(seenAs(path)),
     below: (folder) => {
       const above = folder === '' ? '' : `${seenAs(folder)}/`;
@@ -158,10 +168,8 @@ async function follow(links: Links, path: string): Promise<{ end?: string; passe
   const passed: string[] = [];
   const names: string[] = [];
   const left = path.split('/');
-  let turnAt = performance.now() + portionMs;
-  for (let [hops, parts] = [0, 0]; left.length > 0; ) {
-    if (parts++ > maxParts) throw tooMany();
-    if (performance.now() > turnAt) turnAt = await afterATurn();
+  for (let hops = 0; left.length > 0; ) {
+    await links.count();
     if (!enter(names, left.shift())) return { passed };
     const link = links.at(names.join('/'));
     if (link === undefined) continue;
@@ -172,11 +180,6 @@ async function follow(links: Links, path: string): Promise<{ end?: string; passe
     left.unshift(...target.split('/'));
   }
   return { end: names.join('/'), passed };
-}
-
-async function afterATurn(): Promise<number> {
-  await setImmediate();
-  return performance.now() + portionMs;
 }
 
 /** Goes to a name from a folder, whose names it changes. Returns false if that leaves the repository. */
