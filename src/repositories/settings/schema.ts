@@ -141,7 +141,7 @@ export function pathsMatching(patterns: string[], paths: string[]): string[] {
 /** Returns the paths in whose place a folder could have files that match a pattern by this path. Ignores letter case. */
 export function pathsAbove(patterns: string[], paths: string[]): string[] {
   const folders = new Set(patterns.flatMap((pattern) => braceExpand(pattern, globOptions)).flatMap(foldersIn));
-  const globs = [...folders].map((folder) => new Minimatch(folder, globOptions));
+  const globs = [...folders].filter((folder) => isGlob(folder)).map((folder) => new Minimatch(folder, globOptions));
   return paths.filter((path) => folders.has(path.toLowerCase()) || globs.some((glob) => glob.match(path)));
 }
 
@@ -151,6 +151,8 @@ function foldersIn(pattern: string): string[] {
   const first = names.findIndex((name) => name !== '**');
   return first < 0 ? [] : names.slice(first).map((_, i) => names.slice(0, first + i + 1).join('/'));
 }
+
+const isGlob = (pattern: string) => /[*?[{\\]/.test(pattern);
 
 type Test = (path: string, lower: string) => boolean;
 
@@ -162,7 +164,7 @@ function compiled(pattern: string): Test {
   const name = pattern.toLowerCase();
   // A file name may contain brackets, so `app/[id]/page.tsx` also matches the file of exactly this name.
   const isNamed: Test = (_path, lower) => lower === name || lower.startsWith(`${name}/`);
-  if (!/[*?[{\\]/.test(pattern)) return isNamed;
+  if (!isGlob(pattern)) return isNamed;
   const globs = [new Minimatch(pattern, globOptions), new Minimatch(`${pattern}/**`, globOptions)];
   return (path, lower) => isNamed(path, lower) || globs.some((glob) => glob.match(path));
 }

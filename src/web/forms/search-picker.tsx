@@ -36,7 +36,9 @@ export function SearchPicker(props: {
   };
   const onKeyDown = (event: KeyboardEvent<HTMLInputElement>) => {
     const [first] = matches;
-    if (event.key !== 'Enter' || event.ctrlKey || event.metaKey || text === '') return;
+    // Enter also ends the composition of a character.
+    const isOther = event.ctrlKey || event.metaKey || event.nativeEvent.isComposing;
+    if (event.key !== 'Enter' || isOther || text === '') return;
     event.preventDefault();
     if (first !== undefined) select([...selected, first.id]);
   };

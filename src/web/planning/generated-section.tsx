@@ -15,7 +15,11 @@ export function GeneratedSection(props: SectionProps) {
   const { part, wizard, changes, editor, isFinished = false, children } = props;
   const [isUnfolded, setUnfolded] = useState<boolean>();
   const [isAsking, setAsking] = useState(false);
-  const [view, setView] = useState<View>('content');
+  const [view, show] = useState<View>('content');
+  const setView = (next: View) => {
+    show(next);
+    wizard.setEdited(next === 'editor' ? part : undefined);
+  };
   const name = partNames[part];
   const cost = useCost(wizard.projectId, isAsking);
   const isGenerated = wizard.isGenerated(part);
@@ -87,15 +91,18 @@ function FoldButton(props: { name: string; isOpen: boolean; onToggle(isOpen: boo
 
 function GenerateButton({ part, wizard }: { part: GeneratedPart; wizard: Wizard }) {
   return (
-    <div>
+    <div className="row wrap-row">
       <Button
         variant="primary"
         data-next-focus
-        disabled={wizard.isBusy}
+        disabled={wizard.isBusy || wizard.edited !== undefined}
         onClick={() => void wizard.generate(part).catch(() => {})}
       >
         Generate {partNames[part]}
       </Button>
+      {wizard.edited && (
+        <span className="muted">Save or cancel your changes to the {partNames[wizard.edited]} first.</span>
+      )}
     </div>
   );
 }
@@ -129,7 +136,12 @@ function PartButtons(props: SectionProps & { view: View; onView(view: View): voi
         </Button>
       )}
       {isGenerated && !wizard.isReadOnly && (
-        <Button size="small" disabled={wizard.isBusy} loading={isArriving} onClick={onAsk}>
+        <Button
+          size="small"
+          disabled={wizard.isBusy || wizard.edited !== undefined}
+          loading={isArriving}
+          onClick={onAsk}
+        >
           Regenerate
         </Button>
       )}

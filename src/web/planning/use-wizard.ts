@@ -38,7 +38,11 @@ export function useWizard(projectId: string, session: api.WizardSession) {
   const { generate, arriving } = useGeneration(projectId, sessionId);
   useEditing(projectId, sessionId, arriving?.part ?? 'prd', arriving !== undefined);
   const confirm = useCostConfirm(projectId, sessionId);
+  const [edited, setEdited] = useState<GeneratedPart>();
   return {
+    /** The part that the person edits by hand now. What is generated meanwhile would know nothing of it. */
+    edited,
+    setEdited,
     projectId,
     sessionId,
     /** Returns whether the answer was sent. The person may decide otherwise when they see what it costs. */

@@ -11,7 +11,7 @@ export interface ProtectedLinks {
    * `.husky/x` for `hooks/x`. A path that a link passes on its way has the name of that link. With `isFolder`, so does one above the
    * end of a link.
    */
-  namesOf(path: string, isFolder: boolean): string[];
+  namesOf(path: string, isFolder: boolean): Iterable<string>;
   /** Returns whether a path leads to a file, and to no folder, submodule or nothing. */
   isFile(path: string): Promise<boolean>;
 }
@@ -99,7 +99,7 @@ function namesInside(links: Links, { name, chain }: Name, folder: string): Name[
     .map(({ path, rest }) => ({ name: `${name}/${rest}`, path, chain: [...chain, path] }));
 }
 
-const tooMany = () =>
+export const tooMany = () =>
   new RunFailed(
     'repository',
     'its protected paths are symbolic links that lead to too many others to be followed; remove some of the links',
@@ -189,10 +189,9 @@ function enter(names: string[], name = ''): boolean {
   return true;
 }
 
-function namesIn(leads: Map<string, string[]>, path: string, isFolder: boolean): string[] {
-  const found = (leads.get('') ?? []).map((name) => `${name}/${path}`);
+function* namesIn(leads: Map<string, string[]>, path: string, isFolder: boolean): Iterable<string> {
+  for (const name of leads.get('') ?? []) yield `${name}/${path}`;
   for (let end = path.length; end > 0; end = path.lastIndexOf('/', end - 1))
-    for (const name of leads.get(path.slice(0, end)) ?? []) found.push(`${name}${path.slice(end)}`);
-  if (isFolder) for (const [to, names] of leads) if (to.startsWith(`${path}/`)) found.push(...names);
-  return found;
+    for (const name of leads.get(path.slice(0, end)) ?? []) yield `${name}${path.slice(end)}`;
+  if (isFolder) for (const [to, names] of leads) if (to.startsWith(`${path}/`)) yield* names;
 }

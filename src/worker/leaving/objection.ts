@@ -13,9 +13,12 @@ import { textOfPeople } from '../../tasks/store.ts';
 import { allWorks, type Work } from '../work.ts';
 import { ownChangesOf, type TreeOf } from './changes.ts';
 import { changedFilters, type Origin } from './filters.ts';
-import { followProtected, type ProtectedLinks } from './links.ts';
+import { followProtected, type ProtectedLinks, tooMany } from './links.ts';
 import { movedReason, type Objection, objectionsTo } from './scan-change.ts';
 import { unresolved } from './search.ts';
+
+/** Names of all changes that are compared with the patterns of the settings. */
+const maxNames = 200_000;
 
 /**
  * Finds the changed files that agents may not change in this repository: those that its settings protect, and those
@@ -33,9 +36,19 @@ export async function protectedChanges(
   const folders = new Set<Change>();
   for (const change of changes) if (await standsForFolder(change, links)) folders.add(change);
   const named: Named[] = [];
+  let count = 0;
   await inPortions(changes, (change) => {
+    const { path } = change;
     const isFolder = folders.has(change);
-    named.push({ change, isFolder, names: [change.path, ...links.namesOf(change.path, isFolder)] });
+    const names = () => allNames(path, links.namesOf(path, isFolder));
+    const byDefault = filters.has(path)
+      ? 'is protected by default, because it changes the filters of git'
+      : reasonByDefault({ change, isFolder }, names(), settings);
+    // Only the patterns of the settings need all of them, because they are compared in a thread.
+    const kept = settings.protected.length > 0 ? [...names()] : [];
+    count += kept.length;
+    if (count > maxNames) throw tooMany();
+    named.push({ change, isFolder, names: kept, byDefault });
   });
   const namesOf = (some: Named[]) => some.flatMap(({ names }) => names);
   const own = {
@@ -44,11 +57,16 @@ export async function protectedChanges(
   };
   await inPortions(named, (each) => {
     const { path } = each.change;
-    const filter = filters.has(path) ? 'is protected by default, because it changes the filters of git' : undefined;
-    const reason = (own.at.has(path) ? undefined : filter) ?? reasonOf(each, settings, own);
+    const reason = reasonOfOwn(each, own) ?? each.byDefault;
     if (reason !== undefined) objections.push({ path, reason: `${reason}; restore it` });
   });
   return objections;
+}
+
+/** A path and its other names. */
+function* allNames(path: string, others: Iterable<string>): Iterable<string> {
+  yield path;
+  yield* others;
 }
 
 /** Finds the names that are protected, or in whose place a folder could have protected files. */
@@ -63,12 +81,14 @@ async function whichMatter(settings: RepositorySettings, names: string[]): Promi
   return matter;
 }
 
-/** A change with its path, and the protected names under which that is reached. */
 interface Named {
   change: Change;
   /** It stands for a folder, whose files are not in the change. */
   isFolder: boolean;
+  /** Its path, and the protected names under which that is reached. */
   names: string[];
+  /** Why it is protected by default; undefined if it is not. */
+  byDefault: string | undefined;
 }
 
 /** Names of changes that the settings protect, and those in whose place a folder could have files that they protect. */
@@ -84,23 +104,29 @@ async function standsForFolder({ path, oldMode, newMode }: Change, links: Protec
   return newMode === linkMode && !(await links.isFile(path));
 }
 
-function reasonOf({ change, isFolder, names }: Named, settings: RepositorySettings, own: OwnNames): string | undefined {
+function reasonOfOwn({ change, isFolder, names }: Named, own: OwnNames): string | undefined {
+  const name = names.find((each) => own.at.has(each) || (isFolder && own.above.has(each)));
+  return name === undefined ? undefined : `${isAlso(change, name)} protected by the ${settingsFile} of the repository`;
+}
+
+function reasonByDefault(about: Judging, names: Iterable<string>, settings: RepositorySettings): string | undefined {
   for (const name of names) {
-    const isOwn = own.at.has(name) || (isFolder && own.above.has(name));
-    const protection = isOwn ? undefined : protectionFor(name, { change, isFolder }, settings);
-    if (!isOwn && protection === undefined) continue;
-    const is = name === change.path ? 'is' : `is also ${onOneLine(name)} by a link, which is`;
-    return protection === undefined
-      ? `${is} protected by the ${settingsFile} of the repository`
-      : `${is} protected by default, because ${protection.why}`;
+    const protection = protectionFor(name, about, settings);
+    if (protection !== undefined)
+      return `${isAlso(about.change, name)} protected by default, because ${protection.why}`;
   }
   return undefined;
 }
 
+const isAlso = ({ path }: Change, name: string) =>
+  name === path ? 'is' : `is also ${onOneLine(name)} by a link, which is`;
+
+type Judging = Pick<Named, 'change' | 'isFolder'>;
+
 /** Returns the protection of a name, unless the settings lift it. */
 function protectionFor(
   name: string,
-  { change, isFolder }: Pick<Named, 'change' | 'isFolder'>,
+  { change, isFolder }: Judging,
   { allowed }: RepositorySettings,
 ): Protection | undefined {
   const isSubmodule = change.oldMode === submoduleMode && change.newMode === submoduleMode;

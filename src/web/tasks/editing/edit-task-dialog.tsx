@@ -56,6 +56,8 @@ export function EditTaskDialog({ task: currentTask, onClose }: { task: api.Task;
   const [task] = useState(currentTask);
   const client = useQueryClient();
   const { initial, fields, isRestored, set, clear } = useFormDraft(`edit task ${task.id}`, fieldsOf(task), nullable);
+  // Others may have changed the same texts since the person wrote these.
+  const [restored] = useState(() => ({ names: texts.filter((name) => fields[name] !== task[name]), fields }));
   const [asked, setAsked] = useState(currentTask);
   const current = asked.updatedAt > currentTask.updatedAt ? asked : currentTask;
   const overtaken = overtakenIn(task, current, fields);
@@ -83,14 +85,7 @@ export function EditTaskDialog({ task: currentTask, onClose }: { task: api.Task;
         {save.error && save.error.message !== overtakenText && (
           <Flash variant="danger">{errorMessage(save.error)}</Flash>
         )}
-        {isRestored && (
-          <p className="muted small">
-            You changed this before and have not saved it.{' '}
-            <Button variant="link" onClick={() => clear(initial)}>
-              Start over
-            </Button>
-          </p>
-        )}
+        {isRestored && <Restored restored={restored} current={current} onStartOver={() => clear(initial)} />}
         {overtaken.length > 0 && <Overtaken names={overtaken} current={current} fields={fields} set={set} />}
         <TitleAndDescription task={task} fields={fields} set={set} />
         <Assignment task={task} fields={fields} set={set} />
@@ -117,6 +112,33 @@ const overtakenText = 'Somebody else has changed the same text.';
 /** Returns the texts that the person has changed, and somebody else since then. */
 function overtakenIn(before: api.Task, now: api.Task, fields: Fields): Text[] {
   return texts.filter((name) => now[name] !== before[name] && ![before[name], now[name]].includes(fields[name]));
+}
+
+/** Says that the form has changes that were not saved, and what they are. */
+function Restored(props: {
+  restored: { names: readonly Text[]; fields: Fields };
+  current: api.Task;
+  onStartOver(): void;
+}) {
+  const { restored, current, onStartOver } = props;
+  return (
+    <div className="stack tight">
+      <p className="muted small">
+        You changed this before and have not saved it.{' '}
+        <Button variant="link" onClick={onStartOver}>
+          Start over
+        </Button>
+      </p>
+      {restored.names.map((name) => (
+        <TextChanges
+          key={name}
+          before={current[name]}
+          after={restored.fields[name]}
+          label={`What you changed in the ${name}`}
+        />
+      ))}
+    </div>
+  );
 }
 
 /** Shows what others have made of the texts since the dialog opened, before it is overwritten. */
