@@ -9,7 +9,7 @@ import { storableText } from '../domain/text/sanitize.ts';
 import { badField, badRequest, type Problem } from '../errors.ts';
 import { assertTaskBudgetWithin } from '../projects/budgets.ts';
 import { lockMember } from '../projects/member-store.ts';
-import { advanceSprints, joinParent, moveTask, queueMirror } from './move.ts';
+import { advanceSprints, joinParent, moveTask, queueMirror, recheckTask } from './move.ts';
 import {
   assertBases,
   dependencyProblems,
@@ -82,6 +82,23 @@ async function noteLeftovers(app: App, em: EntityManager, taskId: string): Promi
     [taskId],
   );
   for (const row of rows) await queueTidying(app, em, row);
+}
+
+/**
+ * Lets the other tasks on the commits of a task and its subtasks write their check runs again. GitHub counts the latest one of a
+ * commit, and we forget about those of a task that is deleted.
+ */
+async function renewChecks(app: App, em: EntityManager, taskId: string): Promise<void> {
+  const [rows]: [{ taskId: string }[]] = await em.query(
+    `with family as (select id from tasks where id = $1 or parent_id = $1),
+     commits as (
+       select m.repository_id, m.check_sha from mirrored m join family f on f.id = m.task_id where m.check_sha is not null)
+     update mirrored o set check_shown = null from commits c
+     where o.repository_id = c.repository_id and o.check_sha = c.check_sha and o.task_id not in (select id from family)
+     returning o.task_id as "taskId"`,
+    [taskId],
+  );
+  for (const row of rows) await recheckTask(app, row.taskId, em);
 }
 
 /** Queues the job that removes a leftover. */
@@ -366,6 +383,7 @@ export async function deleteTask(app: App, task: TaskView): Promise<void> {
     if (await hasLiveRunBelow(em, task.id))
       throw new Refused('The task or one of its subtasks has an unfinished run. Cancel it before you delete the task.');
     await noteLeftovers(app, em, task.id);
+    await renewChecks(app, em, task.id);
     await em.delete(Tasks, { id: task.id });
     app.audit.note({ title: [task.title, null] });
     await advanceSprints(app, em, task.projectId);

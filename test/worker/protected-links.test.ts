@@ -102,6 +102,27 @@ test('links that agents may add neither hide a protected one nor keep others wai
   await expect(said(many40)).rejects.toThrow('too many others to be followed');
 });
 
+test('a link that some file system takes for a folder on the way hides nothing', async () => {
+  const before = { '.vscode': '120000 conf/editor', 'conf/editor/tasks.json': '1', plain: '1' };
+  const twin = { ...before, Conf: '120000 plain' };
+  expect(await said(workOn({ before, now: twin }))).toMatch(/^- Conf is also \.vscode by a link/);
+  const changed = { 'conf/editor/tasks.json': '2' };
+  expect(await said(workOn({ before: twin, now: { ...twin, ...changed } }))).toMatch(
+    /^- conf\/editor\/tasks\.json is also \.vscode\/tasks\.json/,
+  );
+});
+
+test('names behind links are compared as they are written', async () => {
+  const before = { deploy: '120000 r1', '.devcontainer': '120000 ops/dev', 'r1/x': '1', 'ops/dev/x': '1' };
+  const names = ['机密（内部）.txt', 'straße.txt', 'a:b', 'End '];
+  const settings = { protected: names.map((name) => `deploy/${name}`), allowed: ['.devcontainer/Dockerfile'] };
+  for (const name of names)
+    expect(await said(workOn({ before, now: { ...before, [`r1/${name}`]: '1' } }, { settings }))).toContain(
+      'by a link',
+    );
+  expect(await said(workOn({ before, now: { ...before, 'ops/dev/Dockerfile': '1' } }, { settings }))).toBeUndefined();
+});
+
 test('what the patterns of a repository protect is protected under other names, too', async () => {
   const settings = { protected: ['deploy/keys.txt', 'src/**/gen', '{ops,infra}/a/*.tf', '**/*.lock'] };
   const about = (before: Files, now: Files) => said(workOn({ before, now }, { settings }));

@@ -123,7 +123,8 @@ export async function showCheck(
     actions,
     details_url: target.detailsUrl,
   };
-  const known = knownCheck(before, target.sha) ?? (await findCheck(target));
+  const stored = knownCheck(before, target.sha);
+  const known = stored ?? (await findCheck(target));
   const make = () =>
     octokit.request('POST /repos/{owner}/{repo}/check-runs', {
       ...name,
@@ -134,7 +135,10 @@ export async function showCheck(
     });
   const update = (id: number) =>
     octokit.request('PATCH /repos/{owner}/{repo}/check-runs/{check_run_id}', { ...name, ...body, check_run_id: id });
-  let { data } = known === undefined || isSettled(known, wanted) ? await make() : await update(known.id);
+  // One that is found may be from a time before others that count since then.
+  const isOld = stored === undefined && known?.status === 'completed';
+  const isNew = known === undefined || isOld || isSettled(known, wanted);
+  let { data } = isNew ? await make() : await update(known.id);
   // After 14 days without an end, GitHub completes a check run as "stale", and may keep that.
   if (saysOther(data, wanted)) ({ data } = await make());
   return { id: Number(data.id), shown };

@@ -30,7 +30,7 @@ export function SearchPicker(props: {
   const select = (ids: string[]) => {
     onSelect(ids);
     // What is left of a search that has found its only option would say that nothing matches.
-    if (matches.length <= 1) onChange('');
+    if (matches.length === 1 && ids.length > selected.length) onChange('');
     // The button that was used is gone.
     field.current?.focus();
   };
@@ -40,7 +40,7 @@ export function SearchPicker(props: {
     const isOther = event.ctrlKey || event.metaKey || event.nativeEvent.isComposing;
     if (event.key !== 'Enter' || isOther || text === '') return;
     event.preventDefault();
-    if (first !== undefined) select([...selected, first.id]);
+    if (first !== undefined && !event.repeat) select([...selected, first.id]);
   };
   return (
     // biome-ignore lint/a11y/noStaticElementInteractions: the arrow keys move between the controls in it

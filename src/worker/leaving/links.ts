@@ -2,7 +2,7 @@ import { setImmediate } from 'node:timers/promises';
 import { seenAs } from '../../domain/protected/protected-paths.ts';
 import { RunFailed } from '../../domain/run.ts';
 import type { Checkout } from '../../git/engine.ts';
-import { inPortions } from '../../git/work-tree/tree-files.ts';
+import { foldersOf, inPortions } from '../../git/work-tree/tree-files.ts';
 
 /** The symbolic links of a tree by which protected names lead to other files. */
 export interface ProtectedLinks {
@@ -48,7 +48,7 @@ export async function followProtected(
   const links = await linksAmong(checkout, files);
   const leads = await leadsOf(links, whichMatter);
   return {
-    namesOf: (path, isFolder) => (leads.size === 0 ? [] : namesIn(leads, seenAs(path), isFolder)),
+    namesOf: (path, isFolder) => (leads.size === 0 ? [] : namesIn(leads, path, isFolder)),
     isFile: async (path) => {
       // Agents can add links that are too much, which count as folders.
       const { end } = await follow(links, path).catch(() => ({ end: undefined }));
@@ -106,8 +106,11 @@ export const tooMany = () =>
   );
 
 interface Links {
-  /** Returns the link at a path, also in other letter case. */
-  at(path: string): { path: string; oid: string } | undefined;
+  /**
+   * Returns the link at a path, also one that some file system takes for the same path. With `isTwin`, another file or a folder has
+   * exactly this path.
+   */
+  at(path: string): Promise<{ path: string; oid: string; isTwin: boolean } | undefined>;
   /** Returns the links below a folder, with what follows its path; '' is the root. */
   below(folder: string): { path: string; rest: string }[];
   targetOf(oid: string): Promise<string | undefined>;
@@ -134,12 +137,17 @@ async function linksAmong(checkout: Checkout, files: Map<string, { mode: string;
       await setImmediate();
       turnAt = performance.now() + portionMs;
     },
-    at: (path) => exact.get(path) ?? seen.get(seenAs(path)),
+    at: async (path) => {
+      const own = exact.get(path);
+      const found = own ?? seen.get(seenAs(path));
+      if (found === undefined) return undefined;
+      return { ...found, isTwin: own === undefined && (files.has(path) || (await foldersOf(files)).has(path)) };
+    },
     below: (folder) => {
       const above = folder === '' ? '' : `${seenAs(folder)}/`;
       const inside: { path: string; rest: string }[] = [];
       for (let at = firstFrom(sorted, above); sorted[at]?.seen.startsWith(above); at++)
-        inside.push({ path: sorted[at]?.path ?? '', rest: sorted[at]?.seen.slice(above.length) ?? '' });
+        inside.push(withRest(sorted[at] as (typeof sorted)[number], above));
       return inside;
     },
     targetOf: async (oid) => {
@@ -148,6 +156,13 @@ async function linksAmong(checkout: Checkout, files: Map<string, { mode: string;
     },
   };
 }
+
+function withRest({ path, seen }: { path: string; seen: string }, above: string) {
+  return { path, rest: lastParts(path, seen.slice(above.length)) };
+}
+
+/** Returns the end of a path that has as many parts as `rest`, which is that end as some file system sees it. */
+const lastParts = (path: string, rest: string) => path.split('/').slice(-rest.split('/').length).join('/');
 
 /** Returns the index of the first link that does not come before a path. */
 function firstFrom(sorted: { seen: string }[], path: string): number {
@@ -171,9 +186,11 @@ async function follow(links: Links, path: string): Promise<{ end?: string; passe
   for (let hops = 0; left.length > 0; ) {
     await links.count();
     if (!enter(names, left.shift())) return { passed };
-    const link = links.at(names.join('/'));
+    const link = await links.at(names.join('/'));
     if (link === undefined) continue;
-    if (hops++ > 0) passed.push(link.path);
+    if (hops > 0 || link.isTwin) passed.push(link.path);
+    if (link.isTwin) continue;
+    hops += 1;
     const target = await links.targetOf(link.oid);
     if (target === undefined || target.startsWith('/') || hops > maxHops) return { passed };
     names.pop();
@@ -190,8 +207,10 @@ function enter(names: string[], name = ''): boolean {
 }
 
 function* namesIn(leads: Map<string, string[]>, path: string, isFolder: boolean): Iterable<string> {
+  const seen = seenAs(path);
   for (const name of leads.get('') ?? []) yield `${name}/${path}`;
-  for (let end = path.length; end > 0; end = path.lastIndexOf('/', end - 1))
-    for (const name of leads.get(path.slice(0, end)) ?? []) yield `${name}${path.slice(end)}`;
-  if (isFolder) for (const [to, names] of leads) if (to.startsWith(`${path}/`)) yield* names;
+  for (const name of leads.get(seen) ?? []) yield name;
+  for (let end = seen.lastIndexOf('/'); end > 0; end = seen.lastIndexOf('/', end - 1))
+    for (const name of leads.get(seen.slice(0, end)) ?? []) yield `${name}/${lastParts(path, seen.slice(end + 1))}`;
+  if (isFolder) for (const [to, names] of leads) if (to.startsWith(`${seen}/`)) yield* names;
 }

@@ -101,7 +101,13 @@ const [linkMode, submoduleMode] = ['120000', '160000'];
 
 async function standsForFolder({ path, oldMode, newMode }: Change, links: ProtectedLinks): Promise<boolean> {
   if (oldMode === linkMode || oldMode === submoduleMode || newMode === submoduleMode) return true;
-  return newMode === linkMode && !(await links.isFile(path));
+  // One on the way of a protected name stands for it, whatever it leads to.
+  return newMode === linkMode && (!isEmpty(links.namesOf(path, false)) || !(await links.isFile(path)));
+}
+
+function isEmpty(items: Iterable<string>): boolean {
+  for (const _ of items) return false;
+  return true;
 }
 
 function reasonOfOwn({ change, isFolder, names }: Named, own: OwnNames): string | undefined {

@@ -109,7 +109,12 @@ async function twoTasks() {
       waiting.push(...(await show(job)));
     }
   };
-  return { change, counted, em };
+  /** Does the jobs that wait, and those that follow. */
+  const work = async () => {
+    const queued: { data: Job }[] = await em.query(`select data from pgboss.job where name = 'mirror'`);
+    for (const { data } of queued) await show(data);
+  };
+  return { change, counted, em, call, tasks, work };
 }
 
 test('a pull request that becomes unready takes back the check run that another one of the commit made green', async () => {
@@ -163,4 +168,27 @@ test('merged pull requests of one commit do not make each other write check runs
   // The harness fails if this does not settle.
   await change(2, { status: 'merged' });
   expect(counted.get('x')).toBeDefined();
+});
+
+test('a branch that comes back to a commit, or a task that is deleted, leaves no check run that does not hold', async () => {
+  const { change, counted, em, call, tasks, work } = await twoTasks();
+  await change(1, { head: 'x', unready: 'x' });
+  await change(1, { head: 'y', unready: 'y' });
+  await change(2, { head: 'x' });
+  expect(counted.get('x')).toBe('success');
+  await change(2, { head: 'z' });
+  // GitHub has the check run of the first time, which is not the latest one.
+  around.pages['/commits/x/check-runs'] = {
+    total_count: 1,
+    check_runs: [{ id: 1, external_id: tasks[0], status: 'completed', conclusion: 'action_required' }],
+  };
+  await change(1, { head: 'x', unready: 'x' });
+  expect(counted.get('x')).toBe('action_required');
+
+  await change(2, { head: 'x', unready: null });
+  await em.query(`delete from pgboss.job where name = 'mirror'`);
+  counted.set('x', 'success');
+  await call('ada', 'DELETE', `/tasks/${tasks[1]}`);
+  await work();
+  expect(counted.get('x')).toBe('action_required');
 });

@@ -69,7 +69,8 @@ export function EditTaskDialog({ task: currentTask, onClose }: { task: api.Task;
     mutationFn: async () => {
       const now = await api.getTask(task.id);
       setAsked(now);
-      if (overtakenIn(current, now, fields).length > 0) throw new Error(overtakenText);
+      const isUnseen = (name: Text) => now[name] !== current[name];
+      if (overtakenIn(task, now, fields).some(isUnseen)) throw new Error(overtakenText);
       const saved = await api.updateTask(task.id, changesOf(task, fields));
       return fields.sprintId === task.sprintId ? saved : moveToSprint(task, fields.sprintId);
     },
