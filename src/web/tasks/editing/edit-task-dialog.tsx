@@ -108,6 +108,9 @@ export function EditTaskDialog({ task: currentTask, onClose }: { task: api.Task;
 const texts = ['title', 'description'] as const;
 type Text = (typeof texts)[number];
 
+/** Names a text without the word of its field's label. */
+const wordOf = { title: 'heading', description: 'text' } satisfies Record<Text, string>;
+
 const overtakenText = 'Somebody else has changed the same text.';
 
 /** Returns the texts that the person has changed, and somebody else since then. */
@@ -135,7 +138,7 @@ function Restored(props: {
           key={name}
           before={current[name]}
           after={restored.fields[name]}
-          label={`What you changed in the ${name}`}
+          label={`Unsaved ${wordOf[name]}`}
         />
       ))}
     </div>
@@ -150,7 +153,11 @@ function Overtaken(props: { names: Text[]; current: api.Task; fields: Fields; se
       {names.map((name) => (
         <div key={name} className="stack">
           <p>Somebody else has changed the {name} since you opened this. Saving replaces their text like this:</p>
-          <TextChanges before={current[name]} after={fields[name]} label={`What saving changes in the ${name}`} />
+          <TextChanges
+            before={current[name]}
+            after={fields[name]}
+            label={`What saving changes in the ${wordOf[name]}`}
+          />
           <div>
             <Button size="small" onClick={() => set({ [name]: current[name] })}>
               Use their {name}
