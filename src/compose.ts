@@ -343,8 +343,8 @@ function quietOctokit(config: Config) {
 const ofAnonymous = -1;
 
 /**
- * Returns what replaces the installation's number when calls with a token are paced, which is below those of other calls. GitHub limits each
- * token by itself, so one that must pause keeps no other from its calls.
+ * Returns the number under which calls with a token are paced, in place of an installation's. It is below -1, so it is no other's. GitHub
+ * limits each token by itself, so a token that must pause does not stop the others.
  */
 const paceIdOf = (token: string) => ofAnonymous - 1 - createHash('sha256').update(token).digest().readUIntBE(0, 6);
 

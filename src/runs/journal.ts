@@ -179,8 +179,8 @@ export async function listRunChecks(em: EntityManager, taskId: string) {
 }
 
 /**
- * Returns whether a run of a task got an answer of an MCP server, as far as its log is still kept; or one of its parent, its subtasks or
- * its dependencies, whose words its runs read, or of those of these.
+ * Returns whether a run of a task got an answer of an MCP server, as far as its log is still kept. The runs of its parent, its subtasks and
+ * its dependencies count, too, because its runs read their words, and so do those that these read.
  */
 export async function hasMcpAnswers(em: EntityManager, taskId: string): Promise<boolean> {
   const rows: unknown[] = await em.query(

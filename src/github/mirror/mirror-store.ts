@@ -68,7 +68,7 @@ export async function findLaterCheck(
   return rows[0];
 }
 
-/** Finds the latest check run of a commit that another task than that of `mirrored` wrote. */
+/** Finds the latest check run of a commit among those of other tasks than the one of `mirrored`. */
 export async function findOtherCheck(em: EntityManager, { repositoryId, number }: MirroredRow, sha: string) {
   const rows: { id: number }[] = await em.query(
     `select check_run_id::float8 as id /* not null */ from mirrored

@@ -90,8 +90,8 @@ export async function syncCheck(
 }
 
 /**
- * Lets the task with the latest check run of a commit write it again after another task has left the commit, if that one's is later: we
- * forget about it, and GitHub goes on counting it.
+ * Lets another task write its check run of a commit again when the task with the latest one leaves that commit: GitHub goes on counting
+ * the check run that is left behind, and we no longer store it.
  */
 async function letLatestShow(app: App, left: MirroredRow, commit: string): Promise<void> {
   const em = app.db.manager;
@@ -135,7 +135,7 @@ export async function showCheck(
     });
   const update = (id: number) =>
     octokit.request('PATCH /repos/{owner}/{repo}/check-runs/{check_run_id}', { ...name, ...body, check_run_id: id });
-  // One that is found may be from a time before others that count since then.
+  // A completed check run that was stored no longer may be older than those of other tasks, and GitHub counts the latest.
   const isOld = stored === undefined && known?.status === 'completed';
   const isNew = known === undefined || isOld || isSettled(known, wanted);
   let { data } = isNew ? await make() : await update(known.id);

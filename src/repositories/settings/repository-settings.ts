@@ -218,7 +218,7 @@ export async function pathsProtectedBy(settings: RepositorySettings, paths: stri
 }
 
 /**
- * Finds the paths in whose place a folder could have files that `protected` matches.
+ * Finds the paths that, if they were folders, could contain files that `protected` matches.
  * @throws RunFailed `repository` when matching its patterns takes too long
  */
 export async function pathsAboveProtected(settings: RepositorySettings, paths: string[]): Promise<Set<string>> {

@@ -138,14 +138,14 @@ export function pathsMatching(patterns: string[], paths: string[]): string[] {
   });
 }
 
-/** Returns the paths in whose place a folder could have files that match a pattern by this path. Ignores letter case. */
+/** Returns the paths that, if they were folders, could contain files that match a pattern. Ignores letter case. */
 export function pathsAbove(patterns: string[], paths: string[]): string[] {
   const folders = new Set(patterns.flatMap((pattern) => braceExpand(pattern, globOptions)).flatMap(foldersIn));
   const globs = [...folders].filter((folder) => isGlob(folder)).map((folder) => new Minimatch(folder, globOptions));
   return paths.filter((path) => folders.has(path.toLowerCase()) || globs.some((glob) => glob.match(path)));
 }
 
-/** Returns the folders that a pattern names, in lower case. What begins with `**` matches by any path. */
+/** Returns the folders above what a pattern matches, in lower case. A leading `**` stands for any folder, so it is none of them. */
 function foldersIn(pattern: string): string[] {
   const names = pattern.toLowerCase().split('/').slice(0, -1);
   const first = names.findIndex((name) => name !== '**');

@@ -20,7 +20,7 @@ export interface ProtectedLinks {
 const maxHops = 40;
 /** The longest target of a link on Linux. */
 const maxTargetBytes = 4096;
-/** At most this many names are followed, this many links below what they lead to, and this many parts of all paths. They take 2 s. */
+/** Limits for the names that are followed, for the links below what they lead to, and for the parts of all paths, which take about 2 s. */
 const [maxNames, maxInside, maxParts] = [10_000, 50_000, 200_000];
 const submoduleMode = '160000';
 /** After this time, the event loop has its turn. */
@@ -36,8 +36,8 @@ interface Name {
 
 /**
  * Follows the links of a tree whose names matter: those that are protected, and those in the place of a folder with protected files. Agents
- * may not add such links, so what is too much for the limits was made by people.
- * @throws RunFailed `repository` when it is too much
+ * may not add such links, so only people can exceed the limits.
+ * @throws RunFailed `repository` beyond the limits
  */
 export async function followProtected(
   checkout: Checkout,
@@ -50,7 +50,7 @@ export async function followProtected(
   return {
     namesOf: (path, isFolder) => (leads.size === 0 ? [] : namesIn(leads, path, isFolder)),
     isFile: async (path) => {
-      // Agents can add links that are too much, which count as folders.
+      // Agents can add other links that exceed the limits. They count as folders.
       const { end } = await follow(links, path).catch(() => ({ end: undefined }));
       const mode = end === undefined ? undefined : files.get(end)?.mode;
       return mode !== undefined && mode !== submoduleMode;

@@ -108,7 +108,7 @@ export function EditTaskDialog({ task: currentTask, onClose }: { task: api.Task;
 const texts = ['title', 'description'] as const;
 type Text = (typeof texts)[number];
 
-/** Names a text without the word of its field's label. */
+/** Names for screen readers. They differ from the labels of the fields, so that each label names one element. */
 const wordOf = { title: 'heading', description: 'text' } satisfies Record<Text, string>;
 
 const overtakenText = 'Somebody else has changed the same text.';
