@@ -344,7 +344,7 @@ const ofAnonymous = -1;
 
 /**
  * Returns the number under which calls with a token are paced, in place of an installation's. It is below -1, so it is no other's. GitHub
- * limits each token by itself, so a token that must pause does not stop the others.
+ * limits each token by itself: while one has to pause, the others go on.
  */
 const paceIdOf = (token: string) => ofAnonymous - 1 - createHash('sha256').update(token).digest().readUIntBE(0, 6);
 

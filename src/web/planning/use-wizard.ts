@@ -40,7 +40,7 @@ export function useWizard(projectId: string, session: api.WizardSession) {
   const confirm = useCostConfirm(projectId, sessionId);
   const [edited, setEdited] = useState<GeneratedPart>();
   return {
-    /** The part that the person edits by hand now. What is generated meanwhile would know nothing of it. */
+    /** The part that the person is editing by hand. Until they save or cancel, other parts would be generated from its old text. */
     edited,
     setEdited,
     projectId,

@@ -36,7 +36,7 @@ interface Name {
 
 /**
  * Follows the links of a tree whose names matter: those that are protected, and those in the place of a folder with protected files. Agents
- * may not add such links, so only people can exceed the limits.
+ * may not add such links. One that exceeds the limits with links behind those of people only fails its own run.
  * @throws RunFailed `repository` beyond the limits
  */
 export async function followProtected(

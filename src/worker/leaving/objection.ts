@@ -17,7 +17,7 @@ import { followProtected, type ProtectedLinks, tooMany } from './links.ts';
 import { movedReason, type Objection, objectionsTo } from './scan-change.ts';
 import { unresolved } from './search.ts';
 
-/** Names of all changes that are compared with the patterns of the settings. */
+/** At most this many names that changed files have by links are compared with the patterns of the settings. */
 const maxNames = 200_000;
 
 /**
@@ -46,7 +46,7 @@ export async function protectedChanges(
       : reasonByDefault({ change, isFolder }, names(), settings);
     // Only the patterns of the settings need all of them, because they are compared in a thread.
     const kept = settings.protected.length > 0 ? [...names()] : [];
-    count += kept.length;
+    count += Math.max(0, kept.length - 1);
     if (count > maxNames) throw tooMany();
     named.push({ change, isFolder, names: kept, byDefault });
   });
