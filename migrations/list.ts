@@ -100,6 +100,7 @@ import { WordsOfSprints1772238330000 } from './0124-words-of-sprints.ts';
 import { WordsOfDigests1772238340000 } from './0125-words-of-digests.ts';
 import { ChecksByCommit1772238350000 } from './0126-checks-by-commit.ts';
 import { McpAnswers1772238360000 } from './0127-mcp-answers.ts';
+import { OutdatedParts1772238370000 } from './0128-outdated-parts.ts';
 
 /** All migrations, oldest first; an explicit list, because a glob does not work under every runner. */
 export const migrations = [
@@ -205,4 +206,5 @@ export const migrations = [
   WordsOfDigests1772238340000,
   ChecksByCommit1772238350000,
   McpAnswers1772238360000,
+  OutdatedParts1772238370000,
 ];

@@ -862,6 +862,8 @@ export type WizardSession = {
         plan: Plan | null;
         tasks: PlannedTask[] | null;
     };
+    /** the parts that follow from an earlier text of a part before them */
+    outdated: ("prd" | "plan" | "tasks")[];
 };
 export type PlannedSprint = {
     sprint: {

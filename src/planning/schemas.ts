@@ -112,6 +112,9 @@ export const WizardSession = z
     previous: z
       .object({ prd: Prd.nullable(), plan: Plan.nullable(), tasks: z.array(PlannedTask).nullable() })
       .meta({ description: 'each part as it was before its last change' }),
+    outdated: z
+      .array(z.enum(planParts))
+      .meta({ description: 'the parts that follow from an earlier text of a part before them' }),
   })
   .meta({ id: 'WizardSession' });
 

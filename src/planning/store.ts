@@ -49,6 +49,8 @@ export interface Session extends Parts {
   steps: Step[];
   /** Each part as it was before its last change. */
   previous: Partial<Parts>;
+  /** The parts that follow from an earlier text of a part before them. */
+  outdated: PlanPart[];
   /** The change that a comment asked for and that is not yet written. */
   wish: string | null;
   repositoryNotes: string | null;
@@ -109,7 +111,7 @@ const issueUrl = `(select regexp_replace(i.url, '\\.git$', '') || '/issues/' || 
   where i.id = w.issue_repository_id)`;
 
 const columns = `w.id, w.project_id as "projectId", ${repositoryIds} as "repositoryIds",
-  jsonb_array_length(w.repository_ids) as "repositoryCount", w.goal, w.status, w.steps, w.prd, w.plan, w.tasks, w.previous, w.wish,
+  jsonb_array_length(w.repository_ids) as "repositoryCount", w.goal, w.status, w.steps, w.prd, w.plan, w.tasks, w.previous, w.outdated, w.wish,
   w.repository_notes as "repositoryNotes", w.result, w.sprint_id as "sprintId",
   w.issue_repository_id as "issueRepositoryId", w.issue_number as "issueNumber", ${issueUrl} as "issueUrl", w.created_by as "createdBy",
   w.directed_by as "directedBy",
@@ -236,13 +238,14 @@ export async function updateSession(
   session: Session,
   { changedBy = null, ...change }: SessionChange,
 ): Promise<void> {
-  const next = { ...session, ...change, previous: previousParts(session, change) };
+  const outdated = outdatedParts(session, change);
+  const next = { ...session, ...change, previous: previousParts(session, change), outdated };
   const json = (value: object | null) => (value === null ? null : storableJson(value));
   // Two changes within one millisecond must differ too, because people send the time of the version that they edited.
   const [rows, changed]: [Pick<Session, 'updatedAt' | 'updatedBy' | 'directedBy' | 'repositoryIds'>[], number] =
     await em.query(
       `update wizard_sessions w set status = $3, steps = $4, prd = $5, plan = $6, tasks = $7, result = $8,
-       repository_notes = $9, previous = $10, wish = $11, sprint_id = $12, updated_by = $13,
+       repository_notes = $9, previous = $10, wish = $11, sprint_id = $12, updated_by = $13, outdated = $14,
        directed_by = case when $13::text is null or directed_by ? $13 then directed_by else directed_by || to_jsonb($13::text) end,
        version = version + 1,
        updated_at = greatest(clock_timestamp(), updated_at + interval '1 millisecond')
@@ -262,6 +265,7 @@ export async function updateSession(
         next.wish,
         next.sprintId,
         changedBy,
+        json(outdated),
       ],
     );
   if (changed === 0) {
@@ -273,6 +277,20 @@ export async function updateSession(
 
 export function changedByOthers(): Refused {
   return new Refused('Somebody else changed this planning session. Reload to see their changes.');
+}
+
+/**
+ * Returns the parts that follow from an earlier text of a part before them, once the change is stored. A part that is written
+ * again, also as it was, counts as up to date.
+ */
+function outdatedParts(session: Session, change: Partial<Parts>): PlanPart[] {
+  let hasChanged = false;
+  return planParts.filter((part) => {
+    const after = change[part];
+    const isOutdated = after === undefined && session[part] !== null && (hasChanged || session.outdated.includes(part));
+    hasChanged ||= after !== undefined && !isDeepStrictEqual(session[part], after);
+    return isOutdated;
+  });
 }
 
 /**

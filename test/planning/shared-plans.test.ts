@@ -105,6 +105,22 @@ test('when two people edit one plan, the second gets 409, and nothing is lost', 
   expect([nothing.status, nothing.body]).toEqual([200, last.body]);
 });
 
+test('says which parts follow from an earlier text', async () => {
+  const { sessionId, updatedAt } = await answered();
+  let last = updatedAt;
+  const outdatedAfter = async (parts: object) => {
+    const { body } = await wizard('PATCH', `/${sessionId}`, { ...parts, updatedAt: last });
+    last = body.updatedAt;
+    return body.outdated;
+  };
+  const tasks = [task('a')];
+  expect(await outdatedAfter({ prd, plan, tasks })).toEqual([]);
+  expect(await outdatedAfter({ prd })).toEqual([]);
+  expect(await outdatedAfter({ prd: { ...prd, title: 'Other' } })).toEqual(['plan', 'tasks']);
+  expect(await outdatedAfter({ plan })).toEqual(['tasks']);
+  expect(await outdatedAfter({ plan: { phases: [{ ...plan.phases[0], name: 'Base' }] }, tasks })).toEqual([]);
+});
+
 test('an edit that does not fit names the field, and nothing changes', async () => {
   const { sessionId, updatedAt } = await answered();
   const edit = async (body: object) => {

@@ -172,6 +172,10 @@ inBrowser('the wizard leads from a goal to a sprint, also after going back', asy
     .getByText('It depends on this task.')
     .waitFor();
   await page.keyboard.press('Escape');
+  await button('Edit plan').click();
+  await page.getByLabel('Goal of phase 1').fill('Greet everybody');
+  await button('Save').click();
+  await page.getByText('What these tasks follow from has changed since they were written.').waitFor();
   await page.getByLabel('Sprint name').fill('Greetings');
   await button('Create sprint with 2 tasks').click();
   await page.waitForURL(/\/sprints\/sprint_/);

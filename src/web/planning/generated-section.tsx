@@ -36,6 +36,7 @@ export function GeneratedSection(props: SectionProps) {
         <PartButtons {...props} view={view} onView={setView} onAsk={() => setAsking(true)} />
       </div>
       <Others logins={wizard.othersAt(part)} />
+      <Outdated part={part} wizard={wizard} />
       {arriving !== undefined && <ArrivingPart arriving={arriving} />}
       {arriving === undefined && (
         <>
@@ -154,6 +155,22 @@ function Others({ logins }: { logins: string[] }) {
   return (
     <p className="muted" role="status">
       {logins.length > 0 && `${logins.join(', ')} ${logins.length === 1 ? 'is' : 'are'} editing this now.`}
+    </p>
+  );
+}
+
+const outdatedTexts: Record<GeneratedPart, string> = {
+  prd: '',
+  plan: 'The requirements have changed since this plan was written. Edit or regenerate it if it no longer fits.',
+  tasks:
+    'What these tasks follow from has changed since they were written. Edit or regenerate them if they no longer fit.',
+};
+
+/** Says that a part follows from an earlier text of a part before it. */
+function Outdated({ part, wizard }: { part: GeneratedPart; wizard: Wizard }) {
+  return (
+    <p className="muted" role="status">
+      {wizard.isOutdated(part) && outdatedTexts[part]}
     </p>
   );
 }

@@ -59,6 +59,8 @@ export function useWizard(projectId: string, session: api.WizardSession) {
     },
     regenerate: (part: GeneratedPart, feedback: string) => generate.mutateAsync({ part, feedback }),
     isGenerated: (part: GeneratedPart) => session[part] !== null,
+    /** Whether a part follows from an earlier text of a part before it, which may still be changed. */
+    isOutdated: (part: GeneratedPart) => session.status !== 'finalized' && session.outdated.includes(part),
     /** The logins of the other members who work on a part now. */
     othersAt: (part: GeneratedPart) =>
       session.editors

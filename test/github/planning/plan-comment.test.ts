@@ -26,6 +26,7 @@ const session: Session = {
   plan: null,
   tasks: [task('a'), task('b', { dependsOn: ['a'] }), task('c')],
   previous: {},
+  outdated: [],
   wish: null,
   repositoryNotes: null,
   result: null,
