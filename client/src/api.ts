@@ -2337,7 +2337,9 @@ export function removeModelToken(projectId: string, opts?: Oazapfts.RequestOpts)
 /**
  * Follow the changes of a project as they happen
  */
-export function followProject(projectId: string, opts?: Oazapfts.RequestOpts) {
+export function followProject(projectId: string, { heartbeat }: {
+    heartbeat?: string;
+} = {}, opts?: Oazapfts.RequestOpts) {
     return oazapfts.ok(oazapfts.fetchJson<{
         status: 200;
         data: string;
@@ -2359,7 +2361,9 @@ export function followProject(projectId: string, opts?: Oazapfts.RequestOpts) {
     } | {
         status: 503;
         data: ErrorReply;
-    }>(`/projects/${encodeURIComponent(projectId)}/events`, {
+    }>(`/projects/${encodeURIComponent(projectId)}/events${QS.query(QS.explode({
+        heartbeat
+    }))}`, {
         ...opts
     }));
 }

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { App } from '../app.ts';
 import { inProject } from '../http/access/access.ts';
 import { type EventStream, follow } from '../http/events.ts';
-import { type Route, route, Timestamp } from '../http/route.ts';
+import { type Route, route, Timestamp, wholeNumber } from '../http/route.ts';
 import { memberTopic } from './member-store.ts';
 
 interface ProjectChange {
@@ -86,6 +86,12 @@ export async function forgetOldEvents(em: EntityManager): Promise<void> {
   await em.query('delete from project_events where at < now() - make_interval(mins => $1)', [2 * resumeMinutes]);
 }
 
+const EventsQuery = z.strictObject({
+  heartbeat: wholeNumber(1, 60)
+    .optional()
+    .meta({ description: 'seconds between two events `heartbeat`, which a client needs to notice a dead connection' }),
+});
+
 const ProjectEvent = z.object({ id: z.string(), status: z.string(), at: Timestamp }).meta({ id: 'ProjectEvent' });
 
 /**
@@ -97,7 +103,12 @@ const ProjectEvent = z.object({ id: z.string(), status: z.string(), at: Timestam
  * sent. The position also contains the ids of rows that were already sent from later transactions. So a change that
  * commits late is sent late, but is not lost.
  */
-async function sendChanges(app: App, projectId: string, out: EventStream): Promise<void> {
+async function sendChanges(
+  app: App,
+  projectId: string,
+  { heartbeat }: z.output<typeof EventsQuery>,
+  out: EventStream,
+): Promise<void> {
   const em = app.db.manager;
   const { isReset, ...start } = await startOf(em, projectId, out.lastEventId);
   let { from, sent } = start;
@@ -110,6 +121,8 @@ async function sendChanges(app: App, projectId: string, out: EventStream): Promi
     if (change !== undefined) out.send({ event: 'member', data: JSON.parse(change) });
   });
   out.begin();
+  const beat = () => out.send({ event: 'heartbeat', data: {} });
+  const heart = heartbeat === undefined ? undefined : setInterval(beat, heartbeat * 1000);
   const look = async () => {
     // Rows of unsettled transactions will be read again, so the stream remembers which of them it has sent.
     const unsettled = new Set<number>();
@@ -127,6 +140,7 @@ async function sendChanges(app: App, projectId: string, out: EventStream): Promi
   try {
     await follow(out.signal, (hear) => app.db.listen(`project ${projectId}`, hear), look);
   } finally {
+    clearInterval(heart);
     stopMembers();
   }
 }
@@ -192,10 +206,11 @@ export const projectEventRoutes: Route[] = [
     tag: 'projects',
     access: inProject('viewer'),
     reply: [200, ProjectEvent],
+    query: EventsQuery,
     isStream: true,
     streams:
-      'Events `task`, `run`, `sprint`, `plan`, `automation`, `inbox`, `chat` and `member` with `{ id, status, at }`. The status of an `automation` is `enabled`, `disabled`, `paused` or `deleted`. `inbox` has the id of a task, and as its status why the task needs a person, or `done`. `chat` has the id of the task or sprint whose chat has a new answer, and `task` or `sprint` as its status. `member` has the id of a user, and as its status the new role, or `removed`; it is not sent again to a client that resumes, and not when GitHub gives or takes a role. A client can resume with `Last-Event-ID` within an hour; after that, or after 5,000 changes, the first event is `reset`',
-    stream: (app, { projectId }, out) => sendChanges(app, projectId, out),
+      'Events `task`, `run`, `sprint`, `plan`, `automation`, `inbox`, `chat` and `member` with `{ id, status, at }`. The status of an `automation` is `enabled`, `disabled`, `paused` or `deleted`. `inbox` has the id of a task, and as its status why the task needs a person, or `done`. `chat` has the id of the task or sprint whose chat has a new answer, and `task` or `sprint` as its status. `member` has the id of a user, and as its status the new role, or `removed`; it is not sent again to a client that resumes, and not when GitHub gives or takes a role. A client can resume with `Last-Event-ID` within an hour; after that, or after 5,000 changes, the first event is `reset`. `heartbeat` is sent with `{}` if asked for',
+    stream: (app, { projectId, query }, out) => sendChanges(app, projectId, query, out),
     handle: async () => ({ id: '', status: '', at: '' }),
   }),
 ];

@@ -28,6 +28,19 @@ test('a change of the project is reported, and missed changes after reconnecting
   await again.stop();
 });
 
+test('a stream has a heartbeat if asked for, without a place to resume from', async () => {
+  const [stream, silent] = [
+    await listen(`/projects/${project}/events?heartbeat=1`),
+    await listen(`/projects/${project}/events`),
+  ];
+  await until('two heartbeats', async () => named(stream.heard, 'heartbeat').length === 2);
+  expect(named(stream.heard, 'heartbeat')[0]).toEqual({ event: 'heartbeat', data: {} });
+  expect(silent.heard.filter(({ event }) => event !== undefined)).toEqual([]);
+  await Promise.all([stream.stop(), silent.stop()]);
+  const { status, body } = await call('GET', `/projects/${project}/events?heartbeat=0`);
+  expect([status, body.message]).toEqual([400, 'heartbeat must be between 1 and 60']);
+});
+
 test('a stream tells who became a member, who has another role and who was removed', async () => {
   const stream = await listen(`/projects/${project}/events`);
   const { userId } = (await call('POST', `/projects/${project}/members`, { login: 'newcomer', role: 'viewer' })).body;

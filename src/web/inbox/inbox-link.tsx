@@ -52,7 +52,7 @@ function useInboxEvents(): boolean {
       if (wasReady) refetchSoon();
       becomeReady();
     };
-    const unsubscribe = subscribe('/api/v1/me/inbox', { events: { inbox: refetchSoon }, onOpen }, true);
+    const unsubscribe = subscribe('/api/v1/me/inbox', { events: { inbox: refetchSoon }, onOpen }, { isShared: true });
     return () => {
       unsubscribe();
       clearTimeout(openTimeout);

@@ -1,5 +1,12 @@
 /** How long to wait before reconnecting to a stream that the service refused: longer each time, up to the second value. */
 const [retryMs, maxRetryMs] = [5_000, 40_000];
+/** How long the service may take to say why it refuses a stream. */
+const reasonMs = 10_000;
+
+/** With `heartbeat`, the service sends an event at this interval in s. */
+const heartbeatSeconds = 15;
+/** A stream on which nothing has arrived for this long is dead, although the browser believes that it is open. */
+export const silenceMs = 40_000;
 
 export interface StreamHandlers {
   events: Record<string, (event: MessageEvent<string>) => void>;
@@ -28,8 +35,15 @@ type Message = Said | { kind: 'hello'; from: string } | { kind: 'welcome'; to: s
  *
  * With `isShared`, the windows of a browser use one stream together, because the service limits the streams of a person. The
  * stream must not begin with a history, which a window that joins later would miss.
+ *
+ * With `silenceMs`, the stream must be one that can have heartbeats. It counts as lost, and is opened again, when nothing has
+ * arrived for so long: the service hangs, or the network has dropped the connection without a word.
  */
-export function subscribe(url: string, handlers: StreamHandlers, isShared = false): () => void {
+export function subscribe(
+  url: string,
+  handlers: StreamHandlers,
+  { isShared = false, silenceMs }: { isShared?: boolean; silenceMs?: number | undefined } = {},
+): () => void {
   const { events, onOpen, onLost, onRefused } = handlers;
   let openCount = 0;
   /** Returns false to stop reconnecting. */
@@ -43,7 +57,7 @@ export function subscribe(url: string, handlers: StreamHandlers, isShared = fals
   let close: (() => void) | undefined;
   const connect = () => {
     close?.();
-    close = document.hidden ? undefined : follow(url, Object.keys(events), hear);
+    close = document.hidden ? undefined : follow({ url, names: Object.keys(events), silenceMs }, hear);
   };
   const onVisibilityChange = () => {
     if (document.hidden === (close === undefined)) return;
@@ -62,24 +76,48 @@ export function subscribe(url: string, handlers: StreamHandlers, isShared = fals
 
 type Hear = (said: Said) => Promise<boolean>;
 
+interface Followed {
+  url: string;
+  /** The names of its events. */
+  names: string[];
+  silenceMs: number | undefined;
+}
+
 /** Follows a stream with a connection of its own until the returned function is called. */
-function followAlone(url: string, names: string[], hear: Hear): () => void {
+function followAlone({ url, names, silenceMs }: Followed, hear: Hear): () => void {
   let source: EventSource | undefined;
   let retry: ReturnType<typeof setTimeout> | undefined;
+  let silence: ReturnType<typeof setTimeout> | undefined;
   let waitMs = retryMs;
+  const reconnect = () => {
+    void hear({ kind: 'lost' });
+    source?.close();
+    connect();
+  };
+  const noteSign = () => {
+    clearTimeout(silence);
+    if (silenceMs !== undefined) silence = setTimeout(reconnect, silenceMs);
+  };
   const connect = () => {
-    const opened = new EventSource(url);
+    const opened = new EventSource(silenceMs === undefined ? url : `${url}?heartbeat=${heartbeatSeconds}`);
     source = opened;
+    noteSign();
+    opened.addEventListener('heartbeat', noteSign);
     for (const name of names)
-      opened.addEventListener(name, ({ data }: MessageEvent<string>) => void hear({ kind: 'event', name, data }));
+      opened.addEventListener(name, ({ data }: MessageEvent<string>) => {
+        noteSign();
+        void hear({ kind: 'event', name, data });
+      });
     opened.onopen = () => {
       waitMs = retryMs;
+      noteSign();
       void hear({ kind: 'open' });
     };
     opened.onerror = async () => {
       void hear({ kind: 'lost' });
       // The browser reconnects unless the service refused the stream.
-      if (opened.readyState !== EventSource.CLOSED) return;
+      if (opened.readyState !== EventSource.CLOSED) return noteSign();
+      clearTimeout(silence);
       const reason = await reasonOf(url);
       if (source !== opened || !(await hear({ kind: 'refused', reason })) || source !== opened) return;
       retry = setTimeout(connect, waitMs);
@@ -91,14 +129,16 @@ function followAlone(url: string, names: string[], hear: Hear): () => void {
     source?.close();
     source = undefined;
     clearTimeout(retry);
+    clearTimeout(silence);
   };
 }
 
 /** Asks why the service refuses a stream, which an `EventSource` does not say. Returns an empty text if it does not any more. */
 async function reasonOf(url: string): Promise<string> {
   const asking = new AbortController();
+  const signal = AbortSignal.any([asking.signal, AbortSignal.timeout(reasonMs)]);
   try {
-    const reply = await fetch(url, { headers: { Accept: 'text/event-stream' }, signal: asking.signal });
+    const reply = await fetch(url, { headers: { Accept: 'text/event-stream' }, signal });
     return reply.ok ? '' : String(Object(await reply.json()).message ?? '');
   } catch {
     return '';
@@ -114,8 +154,8 @@ const canShare = () => window.isSecureContext && 'locks' in navigator && 'Broadc
  * Follows a stream together with the other windows: the one that holds the lock has the connection and tells the others what
  * it hears. When it leaves, another one opens the stream again, so that all of them reload their data.
  */
-function followTogether(url: string, names: string[], hear: Hear): () => void {
-  const place = `deckhand-stream ${url}`;
+function followTogether(followed: Followed, hear: Hear): () => void {
+  const place = `deckhand-stream ${followed.url}`;
   const me = Math.random().toString(36);
   const channel = new BroadcastChannel(place);
   const left = new AbortController();
@@ -130,7 +170,7 @@ function followTogether(url: string, names: string[], hear: Hear): () => void {
   };
   const lead = () => {
     if (left.signal.aborted) return;
-    const close = followAlone(url, names, (said) => {
+    const close = followAlone(followed, (said) => {
       if (said.kind !== 'event') isOpen = said.kind === 'open';
       send(said);
       return hear(said);

@@ -1,7 +1,7 @@
 import { type QueryClient, useQueryClient } from '@tanstack/react-query';
 import { useEffect, useState } from 'react';
 import { isInaccessible } from './errors.ts';
-import { type StreamHandlers, subscribe } from './event-stream.ts';
+import { type StreamHandlers, silenceMs, subscribe } from './event-stream.ts';
 import * as queries from './queries.ts';
 import { boardUpdates, type Changed, refetchChanges } from './refetch-changes.ts';
 import { soon } from './soon.ts';
@@ -146,7 +146,8 @@ export function followProject(
       return !isInaccessible(client.getQueryState(queryKey)?.error);
     },
   };
-  const unsubscribe = subscribe(`/api/v1/projects/${encodeURIComponent(projectId)}/events`, handlers, true);
+  const address = `/api/v1/projects/${encodeURIComponent(projectId)}/events`;
+  const unsubscribe = subscribe(address, handlers, { isShared: true, silenceMs });
   return () => {
     unsubscribe();
     clearTimeout(openTimeout);

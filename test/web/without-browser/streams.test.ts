@@ -1,3 +1,4 @@
+import { mock } from 'node:test';
 import { QueryClient } from '@tanstack/react-query';
 import { until } from '../../../demo/real-service.ts';
 import type { Board } from '../../../src/web/api.ts';
@@ -39,7 +40,7 @@ const follow = () => followProject(client, 'proj_1', (state) => states.push(stat
 
 test('when a stream opens in time, only what was fetched before it is fetched again', () => {
   const unfollow = follow();
-  expect(browser.addresses()).toEqual(['/api/v1/projects/proj_1/events']);
+  expect(browser.addresses()).toEqual(['/api/v1/projects/proj_1/events?heartbeat=15']);
   browser.open();
   expect([states, stale()]).toEqual([['open'], ['task']]);
   unfollow();
@@ -95,7 +96,7 @@ test('a stream that was opened before the page is taken over, whether it has ope
   const onOpen = () => {
     opened += 1;
   };
-  const addresses = ['/api/v1/projects/proj_1/events'];
+  const addresses = ['/api/v1/projects/proj_1/events?heartbeat=15'];
   followEarly(client, 'proj_1', onOpen);
   browser.open();
   const unfollow = takeOver(client, 'proj_1', (state) => states.push(state));
@@ -113,7 +114,7 @@ test('a stream that was opened before the page is taken over, whether it has ope
 test('a stream that was opened early is closed when the first page is another one', () => {
   followEarly(client, 'proj_2', () => {});
   const unfollow = takeOver(client, 'proj_1', () => {});
-  expect(browser.addresses()).toEqual(['/api/v1/projects/proj_1/events']);
+  expect(browser.addresses()).toEqual(['/api/v1/projects/proj_1/events?heartbeat=15']);
   unfollow();
 });
 
@@ -141,7 +142,7 @@ test('windows share a stream, and another one opens it when the window that has 
   const openWindow = (name: string) => {
     const events = { task: ({ data }: MessageEvent<string>) => void heard.push(`${name} ${data}`) };
     const onOpen = (isFirst: boolean) => void heard.push(`${name} ${isFirst ? 'opened' : 'opened again'}`);
-    return subscribe('/shared', { events, onOpen }, true);
+    return subscribe('/shared', { events, onOpen }, { isShared: true });
   };
   const all = (...expected: string[]) =>
     until('all windows to hear it', async () => expected.every((each) => heard.includes(each)));
@@ -165,6 +166,36 @@ test('windows share a stream, and another one opens it when the window that has 
     [],
     ['first opened', 'first {"id":1}'],
   ]);
+});
+
+test('a stream on which nothing arrives counts as lost and is opened again, until something arrives', () => {
+  mock.timers.enable({ apis: ['setTimeout'] });
+  const heard: string[] = [];
+  const handlers = {
+    events: { task: () => void heard.push('task') },
+    onOpen: (isFirst: boolean) => void heard.push(isFirst ? 'open' : 'open again'),
+    onLost: () => void heard.push('lost'),
+  };
+  try {
+    const leave = subscribe('/quiet', handlers, { silenceMs: 40_000 });
+    browser.open();
+    for (const name of ['heartbeat', 'task', 'heartbeat']) {
+      mock.timers.tick(39_000);
+      browser.send(name, {});
+    }
+    expect(heard).toEqual(['open', 'task']);
+    mock.timers.tick(40_000);
+    // The service still hangs, so the next stream does not even open.
+    mock.timers.tick(40_000);
+    expect(browser.addresses()).toEqual(['/quiet?heartbeat=15']);
+    browser.open();
+    expect(heard).toEqual(['open', 'task', 'lost', 'lost', 'open again']);
+    leave();
+    mock.timers.tick(100_000);
+    expect([browser.addresses(), heard.length]).toEqual([[], 5]);
+  } finally {
+    mock.timers.reset();
+  }
 });
 
 /** Refuses a stream with this reason until something is true. */
