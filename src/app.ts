@@ -66,8 +66,13 @@ export interface GitHub {
   ): Promise<{ token: string; endsAt: Date }>;
   /** Passes a stored webhook delivery to its handlers. @throws if one of them fails */
   receive(delivery: { id: string; name: string; payload: unknown }): Promise<void>;
-  /** Returns the account of a login, or undefined when GitHub does not know it. */
-  findUser(login: string): Promise<GitHubAccount | undefined>;
+  /**
+   * Returns the account of a login, or undefined when GitHub does not know it. Asks as one of these installations, or without a token
+   * if there is none: what a project wants to know must not use up the hour of another account. For the service itself, left out,
+   * any installation is asked.
+   * @throws RateLimited
+   */
+  findUser(login: string, installationIds?: number[]): Promise<GitHubAccount | undefined>;
   /** Returns the App's bot user, the author of its commits and comments. */
   bot(): Promise<{ login: string; id: number }>;
   /** Whether GitHub signs the commits that it makes for an installation, by its number, as far as it was asked. */

@@ -33,7 +33,7 @@ import { cached } from './git/native/cached.ts';
 import { nativeGit } from './git/native/native.ts';
 import { tracedEngine } from './git/traced-engine.ts';
 import { githubApp } from './github/app/client.ts';
-import { keepPace, type Pace } from './github/app/pacing.ts';
+import { keepPace, type Pace, withoutToken } from './github/app/pacing.ts';
 import { adoptStoredApp } from './github/app/stored-app.ts';
 import { registerWebhooks } from './github/inbox/events.ts';
 import { closedExcept } from './host/closed-address.ts';
@@ -339,14 +339,11 @@ function quietOctokit(config: Config) {
   }));
 }
 
-/** Replaces the installation's number when anonymous calls are paced. */
-const ofAnonymous = -1;
-
 /**
- * Returns the number under which calls with a token are paced, in place of an installation's. It is below -1, so it is no other's. GitHub
+ * Returns the number under which calls with a token are paced, in place of an installation's. It is below that of calls without one, so it is no other's. GitHub
  * limits each token by itself: while one has to pause, the others go on.
  */
-const paceIdOf = (token: string) => ofAnonymous - 1 - createHash('sha256').update(token).digest().readUIntBE(0, 6);
+const paceIdOf = (token: string) => withoutToken - 1 - createHash('sha256').update(token).digest().readUIntBE(0, 6);
 
 function octokitWith(config: Config, token?: string): Octokit {
   const Client = OurOctokit.defaults({
@@ -371,5 +368,5 @@ function connectGitHub(config: Config, credentials: GitHubAppConfig, log: Logger
   });
   registerWebhooks(probot, app);
   const appAuth = createAppAuth({ appId, privateKey, request: toApi(config) });
-  return githubApp({ probot, appAuth, pace, anonymous: keepPace(octokitWith(config), ofAnonymous, pace) });
+  return githubApp({ probot, appAuth, pace, anonymous: keepPace(octokitWith(config), withoutToken, pace) });
 }

@@ -34,15 +34,6 @@ export async function findInstalledRepository(em: EntityManager, installationId:
   return rows[0];
 }
 
-/** Finds GitHub's number of the active installation that a project belongs to. */
-export async function findActiveInstallationOf(em: EntityManager, projectId: string): Promise<number | undefined> {
-  const rows: { id: number }[] = await em.query(
-    `select installation_id::float8 as id from installations where project_id = $1 and status = 'active'`,
-    [projectId],
-  );
-  return rows[0]?.id;
-}
-
 /** Finds the id of the task that an issue belongs to. */
 export async function findTaskOfIssue(
   em: EntityManager,

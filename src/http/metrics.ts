@@ -225,6 +225,9 @@ const strangers = 'strangers';
 /** Beyond this many installations the one noted first is forgotten until its next answer. */
 const maxQuotas = 10_000;
 
+/** Calls without a token, which have a negative number, are no installation's. */
+const isOfNone = (key: string) => key.startsWith('-');
+
 export function openQuotas(now: () => number = Date.now): Quotas {
   const all = new Map<string, Quota>();
   return {
@@ -250,7 +253,9 @@ export function openQuotas(now: () => number = Date.now): Quotas {
       return hasUsedUp(known, asker) ? known.endsAt - now() : undefined;
     },
     least: () => {
-      const valid = [...all.values()].filter(({ endsAt }) => endsAt > now()).map(({ ratio }) => ratio);
+      const valid = [...all]
+        .filter(([key, { endsAt }]) => endsAt > now() && !isOfNone(key))
+        .map(([, { ratio }]) => ratio);
       return valid.length === 0 ? undefined : Math.min(...valid);
     },
   };

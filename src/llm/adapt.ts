@@ -28,7 +28,15 @@ const isAboutKept =
   /invalid_encrypted_content|encrypted content[^.]{0,100}could not be|item with id \S{1,200} not found|without its required|invalid[^.]{0,40}signature/i;
 
 const isAboutImages = /image|vision|multi-?modal|modalit/i;
-const cannotSee = /support|no endpoints|not a multi|mmproj|only text|cannot|invalid/i;
+const cannotSee =
+  /support|no endpoints|not a multi|mmproj|only text|cannot|(?:could|does|do) ?n[o']t|unable|invalid|at most 0/i;
+/** Servers say these things of a model, and not of one image, which may be damaged, or animated. */
+const isOfModel =
+  /not support(?:ed)?(?: by this model| image| vision| multi|[^.]{0,20}input)|n't support|only supported by|no endpoints|not a multi|mmproj|only text|at most 0/i;
+const isOfFile = /format|file|mime|media.?type|animat|\bdata\b|size|dimension|pixel/i;
+
+/** Returns whether a server refused images because the model cannot see any, and not for what one of them is like. */
+export const isBlind = ({ text }: Refusal) => isOfModel.test(text) && !isOfFile.test(text);
 
 type Body = Record<string, unknown>;
 

@@ -4,7 +4,7 @@ import type OpenAI from 'openai';
 import { growingPauseMs } from '../domain/waiting.ts';
 import { AnswerStalled, refusedAnswer } from '../errors.ts';
 import { type Attributes, currentSpan, type Describe, traced } from '../tracing/traced.ts';
-import { hasImages, toLeaveOut, withoutParts, withoutRefused } from './adapt.ts';
+import { hasImages, isBlind, toLeaveOut, withoutParts, withoutRefused } from './adapt.ts';
 import { badAnswer } from './bounds.ts';
 import { eventsIn } from './events.ts';
 import { estimateOf } from './lost.ts';
@@ -251,7 +251,8 @@ function changes(
   }
   const leftOut = toLeaveOut(refusal, body, given.messages);
   if (leftOut === 'kept' || leftOut === 'images') {
-    (leftOut === 'kept' ? attempt.leftOut : learned.refused).add(leftOut);
+    // What is learned counts for everybody who uses this key, so it must not follow from what one of them sent.
+    (leftOut === 'images' && isBlind(refusal) ? learned.refused : attempt.leftOut).add(leftOut);
     return true;
   }
   if (server.api === 'auto' && isWrongWire(refusal, attempt.wire)) return switched(attempt, learned, error);

@@ -25,6 +25,7 @@ import {
 import type { CreateProject, UpdateProject } from './schemas.ts';
 import {
   deleteProjectRow,
+  findActiveInstallationOf,
   findProject,
   findUserByLogin,
   type GitHubUser,
@@ -128,7 +129,8 @@ export async function addMember(
   input: { login: string; role: Role },
 ): Promise<MemberView> {
   if (input.role === 'owner' && !hasRole(caller.role, 'owner')) throw requiresRole('owner');
-  const account = await resolveLogin(app, input.login);
+  const installationId = await findActiveInstallationOf(app.db.manager, projectId);
+  const account = await resolveLogin(app, input.login, installationId === undefined ? [] : [installationId]);
   return app.db.transaction(async (em) => {
     const known = account === undefined ? await findUserByLogin(em, input.login) : await upsertUser(em, account);
     const user = known ?? (await insertUser(em, input.login));
@@ -145,12 +147,17 @@ export async function addMember(
 }
 
 /**
- * Finds the GitHub account of a login. Returns undefined if GitHub is not configured.
+ * Finds the GitHub account of a login, asking as one of these installations; left out, as any. Returns undefined if GitHub is not
+ * configured.
  * @throws AppError 400 for a login that does not exist
  */
-export async function resolveLogin(app: App, login: string): Promise<GitHubUser | undefined> {
+export async function resolveLogin(
+  app: App,
+  login: string,
+  installationIds?: number[],
+): Promise<GitHubUser | undefined> {
   if (app.github === undefined) return undefined;
-  const account = await app.github.findUser(login);
+  const account = await app.github.findUser(login, installationIds);
   if (account === undefined) throw badField('login', `login must be an account on GitHub; there is no user ${login}`);
   return account;
 }

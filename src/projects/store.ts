@@ -97,6 +97,15 @@ export async function findProject(em: EntityManager, id: string): Promise<Projec
   return em.findOneByOrFail(Projects, { id });
 }
 
+/** Finds GitHub's number of the active installation that a project belongs to. */
+export async function findActiveInstallationOf(em: EntityManager, projectId: string): Promise<number | undefined> {
+  const rows: { id: number }[] = await em.query(
+    `select installation_id::float8 as id from installations where project_id = $1 and status = 'active'`,
+    [projectId],
+  );
+  return rows[0]?.id;
+}
+
 export async function getUser(em: EntityManager, id: string): Promise<UserRow> {
   return em.findOneByOrFail(Users, { id });
 }

@@ -115,6 +115,8 @@ test('the quota of GitHub is the smallest of all installations, until their hour
   quotas.note(2, headers(4000, 200));
   quotas.note(1, headers(3000, 100, 'graphql'));
   quotas.note(3, {});
+  // Calls without a token are nobody's.
+  quotas.note(-1, headers(0, 100));
   expect(quotas.least()).toBe(0.1);
   quotas.note(1, headers(0, 100));
   expect(quotas.least()).toBe(0);

@@ -96,6 +96,25 @@ test('images are replaced by a note when it cannot see them', async () => {
   });
 });
 
+// Sentences of OpenAI, Anthropic and vLLM.
+test.each([
+  "You uploaded an unsupported image. Please make sure your image has of one the following formats: ['png', 'jpeg', 'gif', 'webp'].",
+  'Could not process image',
+  'The image data you provided does not represent a valid image. Please check your input.',
+  'cannot identify image file',
+])('one image that it cannot read is left out, and the next one is sent: %s', async (message) => {
+  server.behave(({ body }) =>
+    JSON.stringify(body).includes('BAAD') ? { status: 400, json: { error: { message, code: 400 } } } : { json: ok },
+  );
+  const model = server.modelAt('auto');
+  const look = (base64: string) =>
+    ask(model, {}, [{ role: 'user', content: 'Look', images: [{ mediaType: 'image/gif' as const, base64 }] }]);
+  await look('BAAD');
+  expect(JSON.stringify(server.last()?.body)).toContain('Images left out');
+  await look('AAAA');
+  expect(JSON.stringify(server.last()?.body)).toContain('AAAA');
+});
+
 test('images are left out of a request that is too large for a proxy, and only then is the conversation too long', async () => {
   const tooLarge = { status: 413, headers: { 'content-type': 'text/html' }, json: '<html>413 Too Large</html>' };
   server.behave(({ body }) => (JSON.stringify(body).includes('image_url') ? tooLarge : { json: ok }));

@@ -102,6 +102,22 @@ test('links that agents may add neither hide a protected one nor keep others wai
   await expect(said(many40)).rejects.toThrow('too many others to be followed');
 });
 
+test('names that become longer with each link are refused before they fill the memory', async () => {
+  const folder = Array.from({ length: 4 }, () => 'x'.repeat(250)).join('/');
+  const chain = Object.fromEntries(
+    Array.from({ length: 60 }, (_, i) => [`d${i}/${folder}/l`, `120000 ../../../../../d${i + 1}`]),
+  );
+  const before: Files = { '.husky': '120000 d0', 'a.txt': 'a', ...chain };
+  await expect(said(workOn({ before, now: { ...before, 'a.txt': 'b' } }))).rejects.toThrow('too many others');
+});
+
+test('a change of many files, each with many protected names, is refused in time', async () => {
+  const links = Object.fromEntries(Array.from({ length: 500 }, (_, i) => [`p${i}/.vscode`, '120000 ../a']));
+  const files = (text: string) => Object.fromEntries(Array.from({ length: 500 }, (_, i) => [`a/${i}`, text]));
+  const work = workOn({ before: { ...links, ...files('old') }, now: { ...links, ...files('new') } });
+  await expect(said(work)).rejects.toThrow('too many others');
+});
+
 test('a link that some file system takes for a folder on the way hides nothing', async () => {
   const before = { '.vscode': '120000 conf/editor', 'conf/editor/tasks.json': '1', plain: '1' };
   const twin = { ...before, Conf: '120000 plain' };

@@ -2,6 +2,7 @@ import type { createAppAuth } from '@octokit/auth-app';
 import type { EmitterWebhookEvent } from '@octokit/webhooks';
 import type { Probot } from 'probot';
 import type { GitHub, GitHubAccount, Octokit } from '../../app.ts';
+import { RateLimited } from '../../outgoing/github-errors.ts';
 import { listActiveInstallations } from '../store.ts';
 import { appItself, keepPace, type Pace } from './pacing.ts';
 
@@ -46,7 +47,7 @@ export function githubApp({ probot, appAuth, pace, anonymous }: Parts): GitHub {
         throw withoutPayload(error);
       }
     },
-    findUser: (login) => readUser(github, { pace, anonymous }, login),
+    findUser: (login, ids) => readUser(github, { pace, anonymous }, { login, ids }),
     slug: () => {
       slug ??= readSlug(asApp).catch((error) => {
         slug = undefined;
@@ -98,21 +99,23 @@ async function readBot(github: GitHub): Promise<{ login: string; id: number }> {
 const maxAsked = 5;
 
 /**
- * Finds a user with the client of any installation that GitHub accepts, or without a token: the App's own token works
- * for `/app` only, and the token of a suspended or walled installation not at all.
+ * Finds a user with the client of an installation that GitHub accepts, or without a token: the App's own token works for
+ * `/app` only, and the token of a suspended or walled installation not at all.
  */
 async function readUser(
   github: GitHub,
   { pace, anonymous }: Pick<Parts, 'pace' | 'anonymous'>,
-  username: string,
+  { login, ids }: { login: string; ids: number[] | undefined },
 ): Promise<GitHubAccount | undefined> {
-  for (const id of await someInstallations(github, pace.db))
+  for (const id of ids ?? (await someInstallations(github, pace.db)))
     try {
-      return await userWith(await github.asInstallation(id), username);
-    } catch {
+      return await userWith(await github.asInstallation(id), login);
+    } catch (error) {
+      // All share the hour without a token, so nobody has it besides an own one.
+      if (ids !== undefined && error instanceof RateLimited) throw error;
       // The next one may work, and a failure of GitHub as a whole shows in the last request.
     }
-  return userWith(anonymous, username);
+  return userWith(anonymous, login);
 }
 
 /** Returns the ids of installations that can be asked. GitHub is asked for them only while none that works is stored. */

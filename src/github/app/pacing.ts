@@ -86,6 +86,9 @@ function inMilliseconds(seconds: number): number {
 /** Replaces the installation's number when the App's own calls are paced. GitHub counts those calls separately. */
 export const appItself = 0;
 
+/** Replaces the installation's number when calls without a token are paced. */
+export const withoutToken = -1;
+
 export interface Pace {
   db: Database;
   metrics: Metrics;
@@ -318,8 +321,9 @@ async function attempt<Response extends Answer>(pace: Pace, call: Call<Response>
     return response;
   } catch (error) {
     count(pace, call, error);
-    // GitHub counts what it refuses, too.
-    noteQuota(pace, call, Object((error as { response?: { headers?: object } }).response).headers ?? {});
+    const { status, response } = error as { status?: number; response?: { headers?: Answer['headers'] } };
+    // GitHub counts what it refuses, too. To a token that it does not know, it names the hour of those who have none.
+    if (status !== 401) noteQuota(pace, call, response?.headers ?? {});
     const pauseSeconds = pauseAsked(error);
     if (pauseSeconds !== undefined && !(error instanceof GraphqlLimited)) {
       pace.metrics.githubParked.inc();
@@ -330,8 +334,8 @@ async function attempt<Response extends Answer>(pace: Pace, call: Call<Response>
 }
 
 function noteQuota<Response>({ metrics }: Pace, call: Call<Response>, headers: Answer['headers']): void {
-  // Calls with a token of their own, or without any, share no budget with others.
-  if (call.installationId >= appItself) metrics.githubQuota.note(call.installationId, headers, askerOf(call));
+  // Nobody else has the hour of a project's own token.
+  if (call.installationId >= withoutToken) metrics.githubQuota.note(call.installationId, headers, askerOf(call));
 }
 
 function count<Response>({ metrics }: Pace, { isWrite, signal }: Call<Response>, error?: unknown): void {

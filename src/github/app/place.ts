@@ -2,9 +2,10 @@ import type { App, Octokit } from '../../app.ts';
 import type { RepositoryRow } from '../../db/tables/project.ts';
 import type { RepoName } from '../../git/remote-url.ts';
 import { isRefusedWith } from '../../outgoing/github-errors.ts';
+import { findActiveInstallationOf } from '../../projects/store.ts';
 import { nameOnGitHub } from '../../repositories/credentials.ts';
 import { findRepository } from '../../repositories/store.ts';
-import { findActiveInstallationOf, findInstalledRepository } from '../store.ts';
+import { findInstalledRepository } from '../store.ts';
 import { observeInstallation } from './installation.ts';
 
 /** A connected repository that an installation of the App covers, and the client for it. */

@@ -32,9 +32,11 @@ export function Questions({ session, wizard }: { session: WizardSession; wizard:
               <p className="strong wrap">{answered.question}</p>
               <p className="wrap">{answerText(answered)}</p>
               {!wizard.isReadOnly && (
-                <Button size="small" disabled={wizard.isBusy} onClick={() => setEditedId(answered.stepId)}>
-                  Edit answer
-                </Button>
+                <div className="row">
+                  <Button size="small" disabled={wizard.isBusy} onClick={() => setEditedId(answered.stepId)}>
+                    Edit answer
+                  </Button>
+                </div>
               )}
             </div>
           )}

@@ -22,6 +22,8 @@ const maxHops = 40;
 const maxTargetBytes = 4096;
 /** Limits for the names that are followed, for the links below what they lead to, and for the parts of all paths, which take about 2 s. */
 const [maxNames, maxInside, maxParts] = [10_000, 50_000, 200_000];
+/** With each link that a name leads through, it becomes longer. This limits the names, together, that links below others have. */
+const maxChars = 1_000_000;
 const submoduleMode = '160000';
 /** After this time, the event loop has its turn. */
 const portionMs = 5;
@@ -62,15 +64,17 @@ export async function followProtected(
 async function leadsOf(links: Links, whichMatter: (names: string[]) => Promise<ReadonlySet<string>>) {
   const leads = new Map<string, string[]>();
   let waiting: Name[] = links.below('').map(({ path }) => ({ name: path, path, chain: [path] }));
-  for (let count = 0; waiting.length > 0; ) {
+  for (let [count, chars] = [0, 0]; waiting.length > 0; ) {
     const matter = await whichMatter(waiting.map(({ name }) => name));
     const round = waiting.filter(({ name }) => matter.has(name));
     count += round.length;
     if (count > maxNames) throw tooMany();
     waiting = [];
     for (const each of round) {
-      waiting.push(...(await lead(links, leads, each)));
-      if (waiting.length > maxInside) throw tooMany();
+      const inside = await lead(links, leads, each);
+      for (const { name } of inside) chars += name.length;
+      waiting.push(...inside);
+      if (waiting.length > maxInside || chars > maxChars) throw tooMany();
     }
   }
   return leads;

@@ -17,8 +17,8 @@ import { followProtected, type ProtectedLinks, tooMany } from './links.ts';
 import { movedReason, type Objection, objectionsTo } from './scan-change.ts';
 import { unresolved } from './search.ts';
 
-/** At most this many names that changed files have by links are compared with the patterns of the settings. */
-const maxNames = 200_000;
+/** At most this many names that changed files have by links are compared with what is protected. */
+const maxNames = 50_000;
 
 /**
  * Finds the changed files that agents may not change in this repository: those that its settings protect, and those
@@ -35,21 +35,8 @@ export async function protectedChanges(
   const filters = await changedFilters(checkout, origin, changes, settings);
   const folders = new Set<Change>();
   for (const change of changes) if (await standsForFolder(change, links)) folders.add(change);
-  const named: Named[] = [];
-  let count = 0;
-  await inPortions(changes, (change) => {
-    const { path } = change;
-    const isFolder = folders.has(change);
-    const names = () => allNames(path, links.namesOf(path, isFolder));
-    const byDefault = filters.has(path)
-      ? 'is protected by default, because it changes the filters of git'
-      : reasonByDefault({ change, isFolder }, names(), settings);
-    // Only the patterns of the settings need all of them, because they are compared in a thread.
-    const kept = settings.protected.length > 0 ? [...names()] : [];
-    count += Math.max(0, kept.length - 1);
-    if (count > maxNames) throw tooMany();
-    named.push({ change, isFolder, names: kept, byDefault });
-  });
+  const named = await namedChanges(changes, folders, links);
+  await judgeByDefault(named, filters, settings);
   const namesOf = (some: Named[]) => some.flatMap(({ names }) => names);
   const own = {
     at: await pathsProtectedBy(settings, namesOf(named)),
@@ -63,10 +50,32 @@ export async function protectedChanges(
   return objections;
 }
 
-/** A path and its other names. */
-function* allNames(path: string, others: Iterable<string>): Iterable<string> {
-  yield path;
-  yield* others;
+/** Finds the names of changed files. @throws RunFailed beyond `maxNames` */
+async function namedChanges(changes: Change[], folders: ReadonlySet<Change>, links: ProtectedLinks): Promise<Named[]> {
+  const named: Named[] = [];
+  let count = 0;
+  await inPortions(changes, (change) => {
+    const isFolder = folders.has(change);
+    const names = [change.path];
+    for (const name of links.namesOf(change.path, isFolder)) {
+      names.push(name);
+      if (count++ > maxNames) throw tooMany();
+    }
+    named.push({ change, isFolder, names, byDefault: undefined });
+  });
+  return named;
+}
+
+/** Notes why changes are protected by default. */
+async function judgeByDefault(named: Named[], filters: ReadonlySet<string>, settings: RepositorySettings) {
+  function* pairs(): Iterable<[Named, string]> {
+    for (const each of named) for (const name of each.names) yield [each, name];
+  }
+  await inPortions(pairs(), ([each, name]) => {
+    const { change } = each;
+    if (filters.has(change.path)) each.byDefault = 'is protected by default, because it changes the filters of git';
+    else each.byDefault ??= reasonByDefault(each, name, settings);
+  });
 }
 
 /** Finds the names that are protected, or in whose place a folder could have protected files. */
@@ -115,13 +124,9 @@ function reasonOfOwn({ change, isFolder, names }: Named, own: OwnNames): string 
   return name === undefined ? undefined : `${isAlso(change, name)} protected by the ${settingsFile} of the repository`;
 }
 
-function reasonByDefault(about: Judging, names: Iterable<string>, settings: RepositorySettings): string | undefined {
-  for (const name of names) {
-    const protection = protectionFor(name, about, settings);
-    if (protection !== undefined)
-      return `${isAlso(about.change, name)} protected by default, because ${protection.why}`;
-  }
-  return undefined;
+function reasonByDefault(about: Judging, name: string, settings: RepositorySettings): string | undefined {
+  const protection = protectionFor(name, about, settings);
+  return protection && `${isAlso(about.change, name)} protected by default, because ${protection.why}`;
 }
 
 const isAlso = ({ path }: Change, name: string) =>

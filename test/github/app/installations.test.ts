@@ -3,6 +3,7 @@ import type { ServerResponse } from 'node:http';
 import { until } from '../../../demo/real-service.ts';
 import { claimOwnerships, observeInstallation, syncInstallations } from '../../../src/github/app/installation.ts';
 import { missingFrom } from '../../../src/github/app/manifest.ts';
+import { addMember } from '../../../src/projects/operations.ts';
 import { findUserByLogin } from '../../../src/projects/store.ts';
 import { openTestApp, type TestApp } from '../../support/app.ts';
 import { appSettings } from '../../support/github-app.ts';
@@ -51,7 +52,8 @@ let github: FakeGitHub;
 let service: TestApp;
 let token: string;
 
-/** The login of the installation whose token a request has. */
+/** With which token people were looked up; undefined for none. */
+const lookedUpWith: (string | undefined)[] = [];
 /** Ends the requests of the installation that does not answer. */
 const waiting: (() => void)[] = [];
 let isReleased = false;
@@ -85,6 +87,7 @@ async function deliver(payload: object): Promise<void> {
   expect(response.status).toBe(202);
 }
 
+/** The login of the installation whose token a request has. */
 const callerOf = (authorization = '') => accounts.find(({ id }) => authorization.endsWith(`ghs_${id}`))?.login ?? '';
 
 beforeAll(async () => {
@@ -114,7 +117,10 @@ beforeAll(async () => {
         const login = callerOf(res.req.headers.authorization);
         const answered = brokenAnswer(login, res);
         if (answered !== undefined) return answered.json;
-        if (path.includes('/users/')) return admin;
+        if (path.includes('/users/')) {
+          lookedUpWith.push(res.req.headers.authorization);
+          return admin;
+        }
         if (rest?.startsWith('/members?')) return [admin];
         if (rest?.startsWith('/memberships')) return undefined;
         if (org !== undefined) return accounts.find((a) => a.login === org);
@@ -233,6 +239,20 @@ test('deliveries of broken installations hold up none of fifteen healthy ones', 
 
 test('users are looked up with any installation that answers', async () => {
   expect(await service.app.github?.findUser('mona')).toMatchObject({ id: 1 });
+});
+
+test('adding members to a project uses up the hour of no other account', async () => {
+  await stateOf('healthy');
+  const sql = `select project_id as id from installations where account_login = 'healthy'`;
+  const [installed] = await service.app.db.manager.query(sql);
+  const own = (await service.call('POST', '/projects', { token, body: { name: 'Own' } })).body;
+  lookedUpWith.length = 0;
+  for (const { id } of [own, installed])
+    await expect(
+      addMember(service.app, id, { id: 'anybody', role: 'admin' }, { login: 'mona', role: 'member' }),
+    ).rejects.toThrow('mona is already a member of the project.');
+  const healthy = accounts.find(({ login }) => login === 'healthy')?.id;
+  expect(lookedUpWith).toEqual([undefined, expect.stringMatching(new RegExp(` ghs_${healthy}$`))]);
 });
 
 test('an account whose admins cannot be read does not prevent a sign-in', async () => {

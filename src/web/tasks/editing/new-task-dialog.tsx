@@ -128,9 +128,14 @@ function NewTaskForm(props: { projectId: string; isList: boolean; takesFocus: bo
           {isList ? 'Create a GitHub issue for each task' : 'Create a GitHub issue'}
         </FormControl.Label>
       </FormControl>
-      <FormButtons submit={isList ? createLabel : 'Create task'} isBusy={isCreating} onCancel={onDiscard}>
+      <FormButtons
+        submit={isList ? createLabel : 'Create task'}
+        isBusy={isCreating}
+        isDisabled={isStarting}
+        onCancel={onDiscard}
+      >
         {!isList && (
-          <Button loading={isStarting} onClick={onStart} aria-keyshortcuts="Control+Enter">
+          <Button loading={isStarting} disabled={isCreating} onClick={onStart} aria-keyshortcuts="Control+Enter">
             Create and start
           </Button>
         )}

@@ -93,7 +93,7 @@ export function MergeDialog(props: {
           <bdi>{overtaken}</bdi>
         </Flash>
       )}
-      {isUnread && <p className="muted">You can merge as soon as GitHub has answered.</p>}
+      {isUnread && <p className="muted">You can merge once the state of the pull request has been read.</p>}
       <LastFailure taskId={task.id} />
       <UnsentComments taskId={task.id} />
     </Dialog>
