@@ -2,7 +2,7 @@ import { stringify } from 'yaml';
 
 /**
  * The part of Go's templates, with Sprig's functions as Helm has them, that our chart uses. What it does not know is an error,
- * so it cannot render a template wrongly in silence; chart.test.ts compares it with Go's own where Go is installed.
+ * so it cannot render a template wrongly in silence; chart.long.test.ts compares it with Go's own where Go is installed.
  */
 
 type Value = unknown;

@@ -5,7 +5,7 @@ import { openSandbox } from '../../src/sandbox/self-test.ts';
 
 /**
  * Runs hostile runs and an honest one at the same time, in a separate process that may have another user
- * (`limits.test.ts`). Prints as JSON how each hostile run ended and what the honest one saw.
+ * (`limits.long.test.ts`). Prints as JSON how each hostile run ended and what the honest one saw.
  */
 const [folder = '', attacks = '{}'] = process.argv.slice(2);
 const limits = { memoryMb: 200, diskMb: 20, processes: 100 };
