@@ -142,6 +142,14 @@ test('a tenant whose jobs fail again and again takes no more turns than others',
   await claimAll();
 });
 
+test('a retry comes after what others sent in the meantime, also if each of them has one job only', async () => {
+  await send('failing', 0);
+  await failOne('failing');
+  await send('quiet', 0);
+  await endPauses();
+  expect(await claimAll()).toEqual(['quiet 0', 'failing 0']);
+});
+
 test('retries whose pauses end at once do not go ahead of all that were sent in between', async () => {
   for (let i = 0; i < 10; i++) await send('failing', i);
   for (let i = 0; i < 10; i++) await failOne('failing');
