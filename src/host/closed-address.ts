@@ -26,13 +26,15 @@ export function addressesIn(ranges: readonly string[]): (address: string) => boo
 /**
  * Addresses that are not on the public internet: IANA's registries of special-purpose addresses (RFC 6890), and all IPv6
  * addresses outside of 2000::/3, the only range from which public addresses are assigned. The latter include those that
- * contain an IPv4 address, such as ::ffff:10.0.0.1, ::ffff:0:10.0.0.1 and 64:ff9b::10.0.0.1.
+ * contain an IPv4 address, such as ::ffff:10.0.0.1, ::ffff:0:10.0.0.1 and 64:ff9b::10.0.0.1. Azure serves each virtual machine its
+ * settings and secrets at a public address (learn.microsoft.com, "What is IP address 168.63.129.16?").
  */
 const isReserved = addressesIn([
   '0.0.0.0/8',
   '10.0.0.0/8',
   '100.64.0.0/10',
   '127.0.0.0/8',
+  '168.63.129.16/32',
   '169.254.0.0/16',
   '172.16.0.0/12',
   '192.0.0.0/24',
