@@ -63,7 +63,7 @@ export const areas: Area[] = [
     sources: ['src/http/idempotency.ts', 'src/db/presence.ts'],
     tests: [
       'test/http/repeated/once.test.ts',
-      'test/planning/repeated-streams.test.ts',
+      'test/planning/repeated-streams.long.test.ts',
       'test/http/repeated/idempotency.test.ts',
     ],
   },

@@ -64,7 +64,8 @@ export async function openTestApp(settings: Record<string, string> = {}, templat
     ...(template === undefined ? {} : { DATABASE_URL: database.url }),
   });
   const stop = new AbortController();
-  const composed = await compose(config, createLogger(config), { isWorker: true, stopping: stop.signal });
+  // Few tests handle jobs. What looks after them costs each start two connections, which is a tenth of its processor time.
+  const composed = await compose(config, createLogger(config), { isWorker: false, stopping: stop.signal });
   const { app } = composed;
   const webhooks = { path: webhookPath, handler: webhookReceiver(app) };
   const extras = { pages: pagesOf(app), webhooks };

@@ -204,7 +204,7 @@ export async function startServer(
 
 function configured({ maxConnections = 100, unsafe = false }: ServerSettings): string[] {
   const settings = [`max_connections=${maxConnections}`];
-  if (unsafe) settings.push('fsync=off', 'synchronous_commit=off', 'full_page_writes=off');
+  if (unsafe) settings.push('fsync=off', 'synchronous_commit=off', 'full_page_writes=off', 'jit=off', 'autovacuum=off');
   return settings.flatMap((s) => ['-c', s]);
 }
 

@@ -95,10 +95,10 @@ export const jobPlays: Record<JobName, Play | string> = {
   },
   webhook: 'test/notices/webhooks.test.ts: it says nothing on GitHub',
   mail: 'test/notices/mail.test.ts: it says nothing on GitHub',
-  diff: 'test/github/follow/one-fails.test.ts: it clones, and asks GitHub only for a token',
+  diff: 'test/github/follow/one-fails.long.test.ts: it clones, and asks GitHub only for a token',
   collisions: 'test/e2e/collisions: it clones, and says nothing on GitHub',
   proof: 'test/e2e/hostile/taken.long.test.ts: it queues a run, and runs have a table of their own',
-  proofCheck: 'test/github/mirror/same-head.test.ts: what it shows depends on what other jobs have stored',
+  proofCheck: 'test/github/mirror/same-head.long.test.ts: what it shows depends on what other jobs have stored',
   review: 'test/e2e/reviewing/rounds.long.test.ts: it queues a run, and runs have a table of their own',
   redeliver: async (stage) => {
     const { number } = await startedTask(stage);
