@@ -4503,6 +4503,11 @@ export function updateTask(id: string, body?: {
     base?: string | null;
     /** replaces the whole budget; during a run it applies from the next turn */
     budget?: TaskBudget | null;
+    /** the texts that you saw; 409 if somebody else has changed one of them since */
+    replaces?: {
+        title?: string;
+        description?: string;
+    };
 }, opts?: Oazapfts.RequestOpts) {
     return oazapfts.ok(oazapfts.fetchJson<{
         status: 200;

@@ -378,3 +378,12 @@ async function referenceProblems(
   }
   return problems;
 }
+
+type Texts = Partial<Record<'title' | 'description', string | undefined>>;
+
+/** @throws Refused if somebody else has changed one of the texts that a person saw and replaces */
+export function assertReplaces(task: TaskView, seen: Texts = {}): void {
+  const changed = (['title', 'description'] as const).find((name) => (seen[name] ?? task[name]) !== task[name]);
+  if (changed !== undefined)
+    throw new Refused(`Somebody else has changed the ${changed} since you read it. Reload to see their change.`);
+}

@@ -128,6 +128,10 @@ export const UpdateTask = z.strictObject({
   budget: Budget.nullable()
     .optional()
     .meta({ description: 'replaces the whole budget; during a run it applies from the next turn' }),
+  replaces: z
+    .strictObject({ title: longText().optional(), description: longText().optional() })
+    .optional()
+    .meta({ description: 'the texts that you saw; 409 if somebody else has changed one of them since' }),
 });
 
 export const CreateSubtask = z.strictObject({

@@ -12,6 +12,7 @@ import { lockMember } from '../projects/member-store.ts';
 import { advanceSprints, joinParent, moveTask, queueMirror, recheckTask } from './move.ts';
 import {
   assertBases,
+  assertReplaces,
   dependencyProblems,
   insertTask,
   ownerIdOf,
@@ -111,7 +112,8 @@ export async function queueTidying(
   await app.queue.send(em, 'tidy', { taskId, repositoryId, number }, { key });
 }
 
-type Update = z.output<typeof UpdateTask>;
+type Given = z.output<typeof UpdateTask>;
+type Update = Omit<Given, 'replaces'>;
 
 /** The statuses that a person may set, each with the event that sets it. */
 const byHand: Partial<Record<TaskStatus, TaskEvent>> = { backlog: 'to_backlog', ready: 'to_ready', done: 'to_done' };
@@ -127,7 +129,7 @@ export async function updateTask(
   app: App,
   taskId: string,
   userId: string,
-  given: Update | ((task: TaskView) => Omit<Update, 'base'>),
+  given: Given | ((task: TaskView) => Omit<Update, 'base'>),
 ): Promise<TaskView> {
   if (typeof given !== 'function' && given.base) {
     const task = await getTask(app.db.manager, taskId);
@@ -146,7 +148,8 @@ export async function updateTask(
       await lockDependencies(em, (await getTask(em, taskId)).projectId);
     await lockTask(em, taskId);
     const task = await getTask(em, taskId);
-    const asked: Update = typeof given === 'function' ? given(task) : given;
+    const { replaces, ...asked }: Given = typeof given === 'function' ? given(task) : given;
+    assertReplaces(task, replaces);
     const input = await withOwnerId(em, task, userId, asked);
     await checkReferences(em, task, userId, input);
     await assertMayChange(em, task, input);

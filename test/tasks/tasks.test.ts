@@ -214,3 +214,23 @@ test('an owner can be given by a name that only one agent has', async () => {
   const unknown = await call('PATCH', `/tasks/${byName.body.id}`, { owner: 'Nobody' });
   expect(unknown.body.message).toBe('owner must be an agent that may work in this project, not Nobody');
 });
+
+test('of two people who replace the same text, the second one is told', async () => {
+  const { id } = await create({ title: 'Of two', description: 'Before' });
+  const edit = (change: object) => call('PATCH', `/tasks/${id}`, change);
+  const replies = await Promise.all(
+    ['Mine', 'Theirs'].map((description) => edit({ description, replaces: { description: 'Before' } })),
+  );
+  expect(replies.map(({ status }) => status).sort()).toEqual([200, 409]);
+  expect(replies.find(({ status }) => status === 409)?.body.message).toBe(
+    'Somebody else has changed the description since you read it. Reload to see their change.',
+  );
+  const { description } = replies.find(({ status }) => status === 200)?.body;
+  expect((await call('GET', `/tasks/${id}`)).body.description).toBe(description);
+  // The other text may have changed.
+  expect((await edit({ title: 'Another', replaces: { title: 'Of two' } })).status).toBe(200);
+  expect((await edit({ description: 'Last', replaces: { description } })).body).toMatchObject({
+    title: 'Another',
+    description: 'Last',
+  });
+});

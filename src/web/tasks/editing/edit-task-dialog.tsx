@@ -12,7 +12,7 @@ import { TextChanges } from '../../forms/text-changes.tsx';
 import { useFormDraft } from '../../forms/use-draft.ts';
 import { usePaused } from '../../forms/use-paused.ts';
 import { notify } from '../../frame/notices.tsx';
-import { errorMessage } from '../../live/errors.ts';
+import { errorMessage, statusOf } from '../../live/errors.ts';
 import { putTask } from '../../live/put-task.ts';
 import * as agentQueries from '../../live/queries/agents.ts';
 import * as repositoryQueries from '../../live/queries/repositories.ts';
@@ -67,11 +67,16 @@ export function EditTaskDialog({ task: currentTask, onClose }: { task: api.Task;
   };
   const save = useMutation({
     mutationFn: async () => {
-      const now = await api.getTask(task.id);
-      setAsked(now);
-      const isUnseen = (name: Text) => now[name] !== current[name];
-      if (overtakenIn(task, now, fields).some(isUnseen)) throw new Error(overtakenText);
-      const saved = await api.updateTask(task.id, changesOf(task, fields));
+      const change = changesOf(task, fields);
+      const given = texts.filter((name) => change[name] !== undefined);
+      const replaces = Object.fromEntries(given.map((name) => [name, current[name]]));
+      const saved = await api.updateTask(task.id, { ...change, replaces }).catch(async (error) => {
+        if (statusOf(error) !== 409) throw error;
+        const now = await api.getTask(task.id);
+        setAsked(now);
+        // The form shows what has changed.
+        throw given.some((name) => now[name] !== current[name]) ? new Error(overtakenText) : error;
+      });
       return fields.sprintId === task.sprintId ? saved : moveToSprint(task, fields.sprintId);
     },
     onSuccess: (saved) => {
