@@ -225,7 +225,7 @@ test('of two people who replace the same text, the second one is told', async ()
   expect(replies.find(({ status }) => status === 409)?.body.message).toBe(
     'Somebody else has changed the description since you read it. Reload to see their change.',
   );
-  const { description } = replies.find(({ status }) => status === 200)?.body;
+  const description = replies.find(({ status }) => status === 200)?.body.description;
   expect((await call('GET', `/tasks/${id}`)).body.description).toBe(description);
   // The other text may have changed.
   expect((await edit({ title: 'Another', replaces: { title: 'Of two' } })).status).toBe(200);

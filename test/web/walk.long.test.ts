@@ -124,6 +124,9 @@ async function answerQuestions(): Promise<void> {
   for (; await next(); answered++) await reply(`Reply number ${answered}.`);
   expect(answered).toBeGreaterThanOrEqual(3);
   await button('Edit answer').first().click();
+  await page.getByText(`A new answer removes what follows from this one: ${answered - 1} later answers.`).waitFor();
+  await button('Cancel').click();
+  await button('Edit answer').first().click();
   await reply('On second thought.');
   for (let again = 0; await next(); again++) await reply(`Once more ${again}.`);
 }

@@ -1,6 +1,7 @@
 import { Button, Checkbox, CheckboxGroup, FormControl, Radio, RadioGroup, Textarea } from '@primer/react';
 import { type FormEvent, useState } from 'react';
 import type { WizardSession, WizardStep } from '../api.ts';
+import { plural } from '../display/formats.ts';
 import { submitOnCtrlEnter } from '../forms/submit.ts';
 import { useDraft } from '../forms/use-draft.ts';
 import type { Answer, Wizard } from './use-wizard.ts';
@@ -17,15 +18,17 @@ export function Questions({ session, wizard }: { session: WizardSession; wizard:
   };
   return (
     <ol className="stack plain-list" aria-label="Questions">
-      {session.answers.map((answered) => (
+      {session.answers.map((answered, i) => (
         <li key={answered.stepId} className="box">
           {editedId === answered.stepId ? (
             <QuestionForm
               sessionId={session.sessionId}
               step={{ ...answered, id: answered.stepId }}
               previous={answered}
+              follows={followingFrom(session, i)}
               isBusy={wizard.isBusy}
               onAnswer={update}
+              onCancel={() => setEditedId(undefined)}
             />
           ) : (
             <div className="stack tight">
@@ -68,6 +71,17 @@ export function Questions({ session, wizard }: { session: WizardSession; wizard:
   );
 }
 
+/** Names what a new answer to a question removes, because it follows from the answer before. */
+function followingFrom({ answers, prd, plan, tasks }: WizardSession, index: number): string[] {
+  const later = answers.length - index - 1;
+  return [
+    ...(later > 0 ? [plural(later, 'later answer')] : []),
+    ...(prd === null ? [] : ['the requirements']),
+    ...(plan === null ? [] : ['the plan']),
+    ...(tasks === null ? [] : ['the tasks']),
+  ];
+}
+
 function answerText({ options, selectedOptionIds, customText }: Answered): string {
   const selected = options.filter((o) => selectedOptionIds.includes(o.id)).map((o) => o.label);
   return [...selected, customText].filter((text) => text !== '').join('; ');
@@ -78,11 +92,14 @@ function QuestionForm(props: {
   sessionId: string;
   step: WizardStep;
   previous?: Pick<Answer, 'selectedOptionIds' | 'customText'>;
+  /** What another answer removes. */
+  follows?: string[];
   isBusy: boolean;
   /** Returns whether the answer was sent. */
   onAnswer(answer: Answer): Promise<boolean>;
+  onCancel?(): void;
 }) {
-  const { sessionId, step, previous, isBusy, onAnswer } = props;
+  const { sessionId, step, previous, follows = [], isBusy, onAnswer, onCancel } = props;
   const draft = useDraft(`answer ${sessionId} ${step.id}`, {
     selected: previous?.selectedOptionIds ?? [],
     text: previous?.customText ?? '',
@@ -127,10 +144,23 @@ function QuestionForm(props: {
           onKeyDown={submitOnCtrlEnter}
         />
       </FormControl>
-      <div>
+      {follows.length > 0 && (
+        <p className="muted">A new answer removes what follows from this one: {follows.join(', ')}.</p>
+      )}
+      <div className="row">
         <Button type="submit" variant="primary" disabled={isEmpty} loading={isBusy}>
           Submit answer
         </Button>
+        {onCancel && (
+          <Button
+            onClick={() => {
+              draft.clear();
+              onCancel();
+            }}
+          >
+            Cancel
+          </Button>
+        )}
       </div>
     </form>
   );
