@@ -13,15 +13,17 @@ export async function markShown(
   );
 }
 
+/** Returns false if the task was deleted. */
 export async function markCheck(
   em: EntityManager,
   mirrored: MirroredRow,
   check: { id: number; sha: string; shown: string },
-) {
-  await em.query(
+): Promise<boolean> {
+  const [, count]: [unknown, number] = await em.query(
     `update mirrored set check_run_id = $3, check_sha = $4, check_shown = $5 where repository_id = $1 and number = $2`,
     [mirrored.repositoryId, mirrored.number, check.id, check.sha, check.shown],
   );
+  return count > 0;
 }
 
 /**

@@ -86,7 +86,9 @@ export async function syncCheck(
   const commits = new Set([sha, earlier]);
   for (const commit of commits) for (const other of await others(commit)) await queueMirror(app, undefined, other);
   if (earlier !== null && earlier !== sha) await letLatestShow(app, mirrored, earlier);
-  await markCheck(em, mirrored, { ...now, sha });
+  if (await markCheck(em, mirrored, { ...now, sha })) return;
+  // The task was deleted while its check run was written, and nobody writes that again. It must not be the latest one.
+  for (const other of await forgetShownCheck(em, repositoryId, { sha })) await recheckTask(app, other);
 }
 
 /**

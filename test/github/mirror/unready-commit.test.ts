@@ -1,4 +1,7 @@
+import { Mirrored, type MirroredRow } from '../../../src/db/tables/github.ts';
+import { placeOfRepository } from '../../../src/github/app/place.ts';
 import { syncTask } from '../../../src/github/mirror/sync.ts';
+import { syncCheck } from '../../../src/github/mirror/sync-check.ts';
 import { openAcme } from '../../support/stand-ins/acme.ts';
 import { around, asked } from '../../support/stand-ins/named-github.ts';
 
@@ -114,7 +117,7 @@ async function twoTasks() {
     const queued: { data: Job }[] = await em.query(`select data from pgboss.job where name = 'mirror'`);
     for (const { data } of queued) await show(data);
   };
-  return { change, counted, em, call, tasks, work };
+  return { change, counted, em, call, own, tasks, work };
 }
 
 test('a pull request that becomes unready takes back the check run that another one of the commit made green', async () => {
@@ -189,6 +192,25 @@ test('a branch that comes back to a commit, or a task that is deleted, leaves no
   await em.query(`delete from pgboss.job where name = 'mirror'`);
   counted.set('x', 'success');
   await call('ada', 'DELETE', `/tasks/${tasks[1]}`);
+  await work();
+  expect(counted.get('x')).toBe('action_required');
+});
+
+test('a task that is deleted while its check run is written leaves none that does not hold', async () => {
+  const { change, counted, em, call, own, tasks, work } = await twoTasks();
+  const { app } = acme.service;
+  await change(1, { head: 'x', unready: 'x' });
+  await change(2, { head: 'x' });
+  const mirrored = (await em.findOneByOrFail(Mirrored, { repositoryId: own.id, number: 2 })) as MirroredRow;
+  const place = await placeOfRepository(app, own.id);
+  if (place === undefined) throw new Error('the repository has no installation');
+  await call('ada', 'DELETE', `/tasks/${tasks[1]}`);
+  await work();
+  await em.query(`delete from pgboss.job where name = 'mirror'`);
+  const target = { octokit: place.octokit, name: place.name, taskId: tasks[1] ?? '', sha: 'x', detailsUrl: 'u' };
+  const wanted = { status: 'completed', conclusion: 'success', title: 't', summary: 's' } as const;
+  await syncCheck(app, target, { mirrored: { ...mirrored, checkShown: null }, isHidden: false }, wanted as never);
+  counted.set('x', 'success');
   await work();
   expect(counted.get('x')).toBe('action_required');
 });
