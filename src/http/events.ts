@@ -39,10 +39,10 @@ const pingMs = 15_000;
 const maxUnread = 1024 * 1024;
 
 /**
- * When the process stops, each client is told to reconnect after a random time up to this one, so that they do not all
- * reach the next process at the same moment.
+ * When the process stops, each client is told to reconnect after a random time between these, so that they do not all reach the
+ * next process at the same moment. Browsers repeat it at this interval until there is one.
  */
-const maxRetryMs = 2000;
+const [minRetryMs, maxRetryMs] = [500, 2000];
 
 export function wantsEvents(req: Request): boolean {
   return /\btext\/event-stream\b/i.test(req.headers.accept ?? '');
@@ -74,7 +74,8 @@ export async function answerEvents(
   if (res.closed) end();
   else res.once('close', end);
   const leave = () => {
-    write(`retry: ${Math.ceil(Math.random() * maxRetryMs)}\n\n`);
+    const retryMs = Math.ceil(minRetryMs + Math.random() * (maxRetryMs - minRetryMs));
+    write(`retry: ${retryMs}\n\n`);
     end();
   };
   about.stopping.addEventListener('abort', leave, { once: true });

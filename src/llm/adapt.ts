@@ -29,14 +29,13 @@ const isAboutKept =
 
 const isAboutImages = /image|vision|multi-?modal|modalit/i;
 const cannotSee =
-  /support|no endpoints|not a multi|mmproj|only text|cannot|(?:could|does|do) ?n[o']t|unable|invalid|at most 0/i;
-/** Servers say these things of a model, and not of one image, which may be damaged, or animated. */
+  /support|no endpoints|not a multi|mmproj|only text|cannot|(?:could|does|do) ?n[o']t|unable|invalid|fail|exceed|decod|dimension|too (?:many|large|small|big)|at most \d/i;
+/** Servers say these things of a model that sees no images, and never of one image, which may be damaged, animated or too large. */
 const isOfModel =
-  /not support(?:ed)?(?: by this model| image| vision| multi|[^.]{0,20}input)|n't support|only supported by|no endpoints|not a multi|mmproj|only text|at most 0/i;
-const isOfFile = /format|file|mime|media.?type|animat|\bdata\b|size|dimension|pixel/i;
+  /support(?:s|ed)? (?:image|vision|multi-?modal)[\s-]?(?:input|content|modalit)|support (?:images|vision)\s*(?:[.,;]|$)|image input (?:is|are) not supported|image_url is only supported|not a multi-?modal|mmproj|only text|at most 0 image/i;
 
 /** Returns whether a server refused images because the model cannot see any, and not for what one of them is like. */
-export const isBlind = ({ text }: Refusal) => isOfModel.test(text) && !isOfFile.test(text);
+export const isBlind = ({ text }: Refusal) => isOfModel.test(text);
 
 type Body = Record<string, unknown>;
 

@@ -94,8 +94,8 @@ const portion = 1000;
 
 /**
  * SQL: gives a turn to the jobs that were for later, or will be retried, and are due now. Without a turn they come after all
- * others. A retry has had a turn already, so it comes one later: with the turn of those that wait, it would go ahead of them, because it
- * is older, and two jobs that take long to fail would hold up everybody until their last retry. The lock of the rows suits those of `lockWaiting`.
+ * others. Of jobs with the same turn the oldest is claimed first, so a retry counts as new: otherwise two jobs that take long to fail
+ * would hold up everybody until their last retry. The lock of the rows suits those of `lockWaiting`.
  */
 export const turnsOfDue = `
   with due as materialized (
@@ -106,9 +106,9 @@ export const turnsOfDue = `
     select name, group_id, ${turnOf('t.name', 't.group_id')} as turn
     from (select distinct name, group_id from due) t),
   turns as (
-    select d.name, id, turn - is_retry::int + 1 - row_number() over (partition by d.name, d.group_id order by start_after, id) as turn
+    select d.name, id, turn - row_number() over (partition by d.name, d.group_id order by start_after, id) + 1 as turn, is_retry
     from due d join tenants t on t.name = d.name and t.group_id is not distinct from d.group_id)
-  update pgboss.job_common j set priority = turns.turn
+  update pgboss.job_common j set priority = turns.turn, created_on = case when is_retry then now() else j.created_on end
   from turns where j.name = turns.name and j.id = turns.id`;
 
 /**

@@ -82,14 +82,26 @@ test('a field of earlier answers that it refuses is left out of them', async () 
   expect(server.last()?.body.messages).toContainEqual({ role: 'assistant', content: 'b', other: 1 });
 });
 
-test('images are replaced by a note when it cannot see them', async () => {
-  server.behave(({ body }) =>
-    JSON.stringify(body).includes('image_url')
-      ? { status: 404, json: { error: { message: 'No endpoints found that support image input', code: 404 } } }
-      : { json: ok },
-  );
+// Sentences of OpenRouter, OpenAI, llama.cpp and vLLM.
+test.each([
+  'No endpoints found that support image input',
+  'This model does not support image inputs.',
+  'Invalid content type. image_url is only supported by certain models.',
+  'image input is not supported - hint: if this is unexpected, you may need to provide the mmproj',
+  'llama-3 is not a multimodal model',
+  'At most 0 image(s) may be provided in one request.',
+])('images are replaced by a note when it cannot see them: %s', async (message) => {
+  let refusals = 0;
+  server.behave(({ body }) => {
+    if (!JSON.stringify(body).includes('image_url')) return { json: ok };
+    refusals += 1;
+    return { status: 404, json: { error: { message, code: 404 } } };
+  });
   const images = [{ mediaType: 'image/png' as const, base64: 'AAAA' }];
-  await ask(server.modelAt('auto'), {}, [{ role: 'user', content: 'Look', images }]);
+  const model = server.modelAt('auto');
+  for (let n = 0; n < 2; n++) await ask(model, {}, [{ role: 'user', content: 'Look', images }]);
+  // It is not asked to see them again.
+  expect(refusals).toBe(1);
   expect(server.last()).toMatchObject({
     path: '/chat/completions',
     body: { messages: [{ role: 'user', content: expect.stringMatching(/^Look\n\n\[Images left out.*: 1\]$/) }] },
@@ -102,6 +114,13 @@ test.each([
   'Could not process image',
   'The image data you provided does not represent a valid image. Please check your input.',
   'cannot identify image file',
+  'This model does not support image/gif.',
+  'GIF images are not supported by this model',
+  "doesn't support more than 5 images",
+  'image exceeds 5 MB maximum',
+  'At most 1 image(s) may be provided in one request.',
+  'Too many images in request',
+  'Failed to decode image',
 ])('one image that it cannot read is left out, and the next one is sent: %s', async (message) => {
   server.behave(({ body }) =>
     JSON.stringify(body).includes('BAAD') ? { status: 400, json: { error: { message, code: 400 } } } : { json: ok },

@@ -150,6 +150,21 @@ test('a retry comes after what others sent in the meantime, also if each of them
   expect(await claimAll()).toEqual(['quiet 0', 'failing 0']);
 });
 
+test('a retry is not held up by tenants that always have another job', async () => {
+  await send('failing', 0);
+  await failOne('failing');
+  for (const account of ['one', 'two']) await send(account, 0);
+  await endPauses();
+  const order: string[] = [];
+  for (let n = 1; n <= 10; n++) {
+    const guid = (await claimOne()) ?? '';
+    order.push(guid);
+    await send(guid.split(' ')[0] ?? '', n);
+  }
+  expect(order.indexOf('failing 0')).toBe(2);
+  await claimAll();
+});
+
 test('retries whose pauses end at once do not go ahead of all that were sent in between', async () => {
   for (let i = 0; i < 10; i++) await send('failing', i);
   for (let i = 0; i < 10; i++) await failOne('failing');

@@ -211,6 +211,12 @@ inBrowser('a text that somebody else changes while it is edited is not replaced 
   await dialog.getByRole('button', { name: 'Save over it' }).click();
   await dialog.waitFor({ state: 'detached' });
   expect(await world.get(`/tasks/${id}`)).toMatchObject({ description: 'Mine' });
+  // Somebody else who writes the same text is no conflict.
+  await page.getByRole('button', { name: 'Edit', exact: true }).click();
+  await dialog.getByLabel('Description').fill('Same');
+  await api('PATCH', `/tasks/${id}`, { description: 'Same' });
+  await dialog.getByRole('button', { name: 'Save changes' }).click();
+  await dialog.waitFor({ state: 'detached' });
   await page.unroute(/\/events/);
   complaints.length = 0;
 });

@@ -1,4 +1,4 @@
-import { Button, Heading } from '@primer/react';
+import { Button, Flash, Heading } from '@primer/react';
 import { type ReactNode, useDeferredValue, useState } from 'react';
 import { Markdown } from '../display/markdown.tsx';
 import { sentenceCase } from '../display/names.ts';
@@ -168,11 +168,7 @@ const outdatedTexts: Record<GeneratedPart, string> = {
 
 /** Says that a part follows from an earlier text of a part before it. */
 function Outdated({ part, wizard }: { part: GeneratedPart; wizard: Wizard }) {
-  return (
-    <p className="muted" role="status">
-      {wizard.isOutdated(part) && outdatedTexts[part]}
-    </p>
-  );
+  return <div role="status">{wizard.isOutdated(part) && <Flash variant="warning">{outdatedTexts[part]}</Flash>}</div>;
 }
 
 /** Shows a part of the plan while the model writes it. */

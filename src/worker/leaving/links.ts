@@ -49,8 +49,9 @@ export async function followProtected(
   const files = await checkout.files(tree);
   const links = await linksAmong(checkout, files);
   const leads = await leadsOf(links, whichMatter);
+  const ends = [...leads.keys()].sort().map((seen) => ({ seen }));
   return {
-    namesOf: (path, isFolder) => (leads.size === 0 ? [] : namesIn(leads, path, isFolder)),
+    namesOf: (path, isFolder) => (leads.size === 0 ? [] : namesIn({ leads, ends }, path, isFolder)),
     isFile: async (path) => {
       // Agents can add other links that exceed the limits. They count as folders.
       const { end } = await follow(links, path).catch(() => ({ end: undefined }));
@@ -210,11 +211,19 @@ function enter(names: string[], name = ''): boolean {
   return true;
 }
 
-function* namesIn(leads: Map<string, string[]>, path: string, isFolder: boolean): Iterable<string> {
+/** Where names lead to, in the order of the paths. */
+interface Leads {
+  leads: Map<string, string[]>;
+  ends: { seen: string }[];
+}
+
+function* namesIn({ leads, ends }: Leads, path: string, isFolder: boolean): Iterable<string> {
   const seen = seenAs(path);
   for (const name of leads.get('') ?? []) yield `${name}/${path}`;
   for (const name of leads.get(seen) ?? []) yield name;
   for (let end = seen.lastIndexOf('/'); end > 0; end = seen.lastIndexOf('/', end - 1))
     for (const name of leads.get(seen.slice(0, end)) ?? []) yield `${name}/${lastParts(path, seen.slice(end + 1))}`;
-  if (isFolder) for (const [to, names] of leads) if (to.startsWith(`${seen}/`)) yield* names;
+  if (!isFolder) return;
+  for (let at = firstFrom(ends, `${seen}/`); ends[at]?.seen.startsWith(`${seen}/`); at++)
+    yield* leads.get(ends[at]?.seen ?? '') ?? [];
 }

@@ -19,6 +19,8 @@ import { unresolved } from './search.ts';
 
 /** At most this many names that changed files have by links are compared with what is protected. */
 const maxNames = 50_000;
+/** The length of these names, together. */
+const maxChars = 2_000_000;
 
 /**
  * Finds the changed files that agents may not change in this repository: those that its settings protect, and those
@@ -50,16 +52,17 @@ export async function protectedChanges(
   return objections;
 }
 
-/** Finds the names of changed files. @throws RunFailed beyond `maxNames` */
+/** Finds the names of changed files. @throws RunFailed beyond the limits */
 async function namedChanges(changes: Change[], folders: ReadonlySet<Change>, links: ProtectedLinks): Promise<Named[]> {
   const named: Named[] = [];
-  let count = 0;
+  let [count, chars] = [0, 0];
   await inPortions(changes, (change) => {
     const isFolder = folders.has(change);
     const names = [change.path];
     for (const name of links.namesOf(change.path, isFolder)) {
       names.push(name);
-      if (count++ > maxNames) throw tooMany();
+      chars += name.length;
+      if (count++ > maxNames || chars > maxChars) throw tooMany();
     }
     named.push({ change, isFolder, names, byDefault: undefined });
   });

@@ -69,13 +69,15 @@ export function EditTaskDialog({ task: currentTask, onClose }: { task: api.Task;
     mutationFn: async () => {
       const change = changesOf(task, fields);
       const given = texts.filter((name) => change[name] !== undefined);
-      const replaces = Object.fromEntries(given.map((name) => [name, current[name]]));
-      const saved = await api.updateTask(task.id, { ...change, replaces }).catch(async (error) => {
+      const saveOver = (seen: api.Task) =>
+        api.updateTask(task.id, { ...change, replaces: Object.fromEntries(given.map((name) => [name, seen[name]])) });
+      const saved = await saveOver(current).catch(async (error) => {
         if (statusOf(error) !== 409) throw error;
         const now = await api.getTask(task.id);
         setAsked(now);
-        // The form shows what has changed.
-        throw given.some((name) => now[name] !== current[name]) ? new Error(overtakenText) : error;
+        if (overtakenIn(task, now, fields).some((name) => now[name] !== current[name])) throw new Error(overtakenText);
+        // The person has seen all that would be replaced: it is their own text, or the one that they began with.
+        return saveOver(now);
       });
       return fields.sprintId === task.sprintId ? saved : moveToSprint(task, fields.sprintId);
     },
