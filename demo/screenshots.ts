@@ -83,7 +83,7 @@ async function photograph(page: Page, url: string, name: string, file: string): 
   if (name === 'chat') {
     await page.getByLabel('Your message').fill('What did you change, and why?');
     await page.getByRole('button', { name: 'Send' }).click();
-    await page.locator('.message.agent strong').waitFor();
+    await page.locator('.message.agent strong').first().waitFor();
   }
   await page.waitForLoadState('networkidle', { timeout: 500 }).catch(() => {});
   await page.screenshot({ path: join(folder, file) });

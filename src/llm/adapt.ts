@@ -28,8 +28,7 @@ const isAboutKept =
   /invalid_encrypted_content|encrypted content[^.]{0,100}could not be|item with id \S{1,200} not found|without its required|invalid[^.]{0,40}signature/i;
 
 const isAboutImages = /image|vision|multi-?modal|modalit/i;
-const cannotSee =
-  /support|no endpoints|not a multi|mmproj|only text|cannot|(?:could|does|do) ?n[o']t|unable|invalid|fail|exceed|decod|dimension|too (?:many|large|small|big)|at most \d/i;
+const cannotSee = /support|at most 0|no endpoints|not a multi|mmproj|only text|cannot|invalid|exceed|too (?:many|large)/i;
 /** Servers say these things of a model that sees no images, and never of one image, which may be damaged, animated or too large. */
 const isOfModel =
   /support(?:s|ed)? (?:image|vision|multi-?modal)[\s-]?(?:input|content|modalit)|support (?:images|vision)\s*(?:[.,;]|$)|image input (?:is|are) not supported|image_url is only supported|not a multi-?modal|mmproj|only text|at most 0 image/i;
@@ -47,7 +46,9 @@ export function toLeaveOut(refusal: Refusal, body: Body, messages: Message[]): s
   const { status = 0, code, text } = refusal;
   if (status < 400 || [401, 403, 429].includes(status)) return undefined;
   if (messages.some(hasKept) && isAboutKept.test(`${code} ${text}`)) return 'kept';
-  if (messages.some(hasImages) && isAboutImages.test(text) && cannotSee.test(text)) return 'images';
+  // Whatever is wrong with them: another request without them costs less than a run that fails.
+  const isAboutThem = isAboutImages.test(text) && ([400, 422].includes(status) || cannotSee.test(text));
+  if (isAboutThem && messages.some(hasImages)) return 'images';
   const named = optional.find((field) => field in body && isNamed(refusal, field));
   if (named === 'tool_choice') return named;
   if (!unknown.test(text)) return undefined;

@@ -121,6 +121,8 @@ test.each([
   'At most 1 image(s) may be provided in one request.',
   'Too many images in request',
   'Failed to decode image',
+  'The image specified was not valid',
+  'At least one of the image dimensions exceed max allowed size: 8000 pixels',
 ])('one image that it cannot read is left out, and the next one is sent: %s', async (message) => {
   server.behave(({ body }) =>
     JSON.stringify(body).includes('BAAD') ? { status: 400, json: { error: { message, code: 400 } } } : { json: ok },

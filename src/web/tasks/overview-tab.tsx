@@ -94,7 +94,8 @@ function hasChange({ branchName, attention }: api.Task): boolean {
 function IssueText({ task, text }: { task: api.Task; text: NonNullable<api.Task['issueText']> }) {
   const client = useQueryClient();
   const take = useMutation({
-    mutationFn: () => api.updateTask(task.id, text),
+    mutationFn: () =>
+      api.updateTask(task.id, { ...text, replaces: { title: task.title, description: task.description } }),
     onSuccess: (changed) => putTask(client, changed),
     onError: notifyError,
   });
