@@ -18,7 +18,7 @@ export const areas: Area[] = [
     sources: ['src/domain/*.ts', 'src/domain/text/*.ts'],
     tests: [
       'test/domain/{,text/}*.test.ts',
-      'test/repositories/settings.test.ts',
+      'test/repositories/settings.long.test.ts',
       'test/worker/{objection,scan-change}.test.ts',
       'test/docs/documents.test.ts',
     ],
@@ -42,7 +42,7 @@ export const areas: Area[] = [
   {
     name: 'claims',
     sources: ['src/worker/lease/lease-store.ts'],
-    tests: ['test/worker/{claims,fair-claims,working}.test.ts'],
+    tests: ['test/worker/{claims,working}.test.ts', 'test/worker/fair-claims.long.test.ts'],
   },
   { name: 'claims', sources: ['src/runs/journal.ts'], tests: ['test/runs/journal.test.ts'] },
   {

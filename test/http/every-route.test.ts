@@ -3,6 +3,7 @@ import { readPaths } from '../../bench/scale/reads.ts';
 import { methodsWithBody } from '../../src/http/route.ts';
 import { openTestApp, type TestApp } from '../support/app.ts';
 import { type Everything, guarded, makeEverything, named } from '../support/everything.ts';
+import { isThorough } from '../support/thorough.ts';
 
 let service: TestApp;
 let world: Everything;
@@ -79,7 +80,8 @@ test.each(addressed)('%s for a stranger is 403 or 404', async (_name, route) => 
 
 test.each(toExisting)('%s of an unknown or odd id is 404', async (_name, route) => {
   // If there are two parameters, test the last one: the first is the project, which other routes test.
-  for (const id of ['task_01h455vb4pex5vsknk084sn02q', "' or 1=1 --", 'a\0b', '%', 'x'.repeat(10_000)]) {
+  const ids = ['task_01h455vb4pex5vsknk084sn02q', 'a\0b', "' or 1=1 --", '%', 'x'.repeat(10_000)];
+  for (const id of isThorough ? ids : ids.slice(0, 2)) {
     const answer = await service.call(route.method.toUpperCase(), world.pathOf(route, id), { token: owner });
     expect([answer.status, answer.body.statusCode]).toEqual([404, 404]);
   }
@@ -88,7 +90,8 @@ test.each(toExisting)('%s of an unknown or odd id is 404', async (_name, route) 
 test.each(withBody)('%s refuses what it does not know', async (_name, route) => {
   const call = (body: unknown, headers = {}) =>
     service.call(route.method.toUpperCase(), world.pathOf(route), { token: owner, body, headers });
-  for (const body of [{ surprise: 1 }, '{"__proto__":{"x":1},"surprise":1}', [], 7, '"text"', 'null']) {
+  const bodies = [{ surprise: 1 }, '{"__proto__":{"x":1},"surprise":1}', [], 7, '"text"', 'null'];
+  for (const body of isThorough ? bodies : bodies.slice(0, 3)) {
     // A list is the right body for a route that replaces one.
     if (Array.isArray(body) && route.body?.safeParse(body).success) continue;
     const answer = await call(body);
@@ -96,6 +99,8 @@ test.each(withBody)('%s refuses what it does not know', async (_name, route) => 
     expect(answer.body.errors.length).toBeGreaterThan(0);
     expect(answer.body.message).toBe(answer.body.errors.map((e: { message: string }) => e.message).join('; '));
   }
+  // All routes read bodies in one place.
+  if (!isThorough && route !== withBody[0]?.[1]) return;
   expect((await call('{"broken')).status).toBe(400);
   expect((await call('{}', { 'Content-Type': 'text/plain' })).status).toBe(415);
   expect((await call(JSON.stringify({ title: 'x'.repeat(1_500_000) }))).status).toBe(413);

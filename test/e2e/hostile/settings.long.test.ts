@@ -79,7 +79,7 @@ test('the service responds during a run with a file of 100,000 token-like string
   expect(await face.mona('GET', `${repo}/pulls/${face.pullOf(task as never)}`)).toMatchObject({ state: 'open' });
 });
 
-// test/repositories/settings.test.ts shows it for the patterns alone.
+// test/repositories/settings.long.test.ts shows it for the patterns alone.
 (isThorough ? test : test.skip)(
   'the service responds while 32 kB of the slowest patterns are matched with 10,000 changed paths',
   async () => {
