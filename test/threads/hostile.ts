@@ -1,6 +1,6 @@
 import { threadCpuUsage } from 'node:process';
 
-/** The functions that apart.test.ts calls in threads. */
+/** The functions that apart.long.test.ts calls in threads. */
 const name = Math.random();
 
 export const nameOfThread = () => name;
