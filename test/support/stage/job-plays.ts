@@ -94,7 +94,7 @@ export const jobPlays: Record<JobName, Play | string> = {
     return () => send(stage, 'pull', { repositoryId: stage.repository, number: pull });
   },
   webhook: 'test/notices/webhooks.test.ts: it says nothing on GitHub',
-  mail: 'test/notices/mail.test.ts: it says nothing on GitHub',
+  mail: 'test/notices/mail.long.test.ts: it says nothing on GitHub',
   diff: 'test/github/follow/one-fails.long.test.ts: it clones, and asks GitHub only for a token',
   collisions: 'test/e2e/collisions: it clones, and says nothing on GitHub',
   proof: 'test/e2e/hostile/taken.long.test.ts: it queues a run, and runs have a table of their own',
