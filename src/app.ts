@@ -67,9 +67,9 @@ export interface GitHub {
   /** Passes a stored webhook delivery to its handlers. @throws if one of them fails */
   receive(delivery: { id: string; name: string; payload: unknown }): Promise<void>;
   /**
-   * Returns the account of a login, or undefined when GitHub does not know it. Asks as one of these installations, or without a token
-   * if there is none: what a project wants to know must not use up the hour of another account. For the service itself, left out,
-   * any installation is asked.
+   * Returns the account of a login, or undefined when GitHub does not know it. Asks as one of the given installations, and without a
+   * token if none is given, so that a project uses up the hour of no other account. If `installationIds` is left out, as for questions
+   * of the service itself, any installation is asked.
    * @throws RateLimited
    */
   findUser(login: string, installationIds?: number[]): Promise<GitHubAccount | undefined>;

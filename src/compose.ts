@@ -340,8 +340,8 @@ function quietOctokit(config: Config) {
 }
 
 /**
- * Returns the number under which calls with a token are paced, in place of an installation's. It is below that of calls without one, so it is no other's. GitHub
- * limits each token by itself: while one has to pause, the others go on.
+ * Returns the number under which the calls with a token are paced. It is below those of installations and of calls without a token.
+ * GitHub limits each token by itself, so a token that has to pause does not keep others waiting.
  */
 const paceIdOf = (token: string) => withoutToken - 1 - createHash('sha256').update(token).digest().readUIntBE(0, 6);
 

@@ -39,8 +39,8 @@ const pingMs = 15_000;
 const maxUnread = 1024 * 1024;
 
 /**
- * When the process stops, each client is told to reconnect after a random time between these, so that they do not all reach the
- * next process at the same moment. Browsers repeat it at this interval until there is one.
+ * When the process stops, each client is told to reconnect after a random time in this range, so that they do not all reach the next
+ * process at the same moment. A browser tries again at that interval until the next process answers.
  */
 const [minRetryMs, maxRetryMs] = [500, 2000];
 

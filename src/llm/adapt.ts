@@ -28,7 +28,8 @@ const isAboutKept =
   /invalid_encrypted_content|encrypted content[^.]{0,100}could not be|item with id \S{1,200} not found|without its required|invalid[^.]{0,40}signature/i;
 
 const isAboutImages = /image|vision|multi-?modal|modalit/i;
-const cannotSee = /support|at most 0|no endpoints|not a multi|mmproj|only text|cannot|invalid|exceed|too (?:many|large)/i;
+const cannotSee =
+  /support|at most 0|no endpoints|not a multi|mmproj|only text|cannot|invalid|exceed|too (?:many|large)/i;
 /** Servers say these things of a model that sees no images, and never of one image, which may be damaged, animated or too large. */
 const isOfModel =
   /support(?:s|ed)? (?:image|vision|multi-?modal)[\s-]?(?:input|content|modalit)|support (?:images|vision)\s*(?:[.,;]|$)|image input (?:is|are) not supported|image_url is only supported|not a multi-?modal|mmproj|only text|at most 0 image/i;

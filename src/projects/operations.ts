@@ -147,8 +147,7 @@ export async function addMember(
 }
 
 /**
- * Finds the GitHub account of a login, asking as one of these installations; left out, as any. Returns undefined if GitHub is not
- * configured.
+ * Finds the GitHub account of a login; see `findUser` for the installations that are asked. Returns undefined if GitHub is not configured.
  * @throws AppError 400 for a login that does not exist
  */
 export async function resolveLogin(

@@ -215,7 +215,7 @@ test('an owner can be given by a name that only one agent has', async () => {
   expect(unknown.body.message).toBe('owner must be an agent that may work in this project, not Nobody');
 });
 
-test('of two people who replace the same text, the second one is told', async () => {
+test('when two people replace the same text, the second one is refused', async () => {
   const { id } = await create({ title: 'Of two', description: 'Before' });
   const edit = (change: object) => call('PATCH', `/tasks/${id}`, change);
   const replies = await Promise.all(

@@ -111,7 +111,7 @@ async function readUser(
     try {
       return await userWith(await github.asInstallation(id), login);
     } catch (error) {
-      // All share the hour without a token, so nobody has it besides an own one.
+      // Whoever has used up their own hour must not use the one without a token, which all share.
       if (ids !== undefined && error instanceof RateLimited) throw error;
       // The next one may work, and a failure of GitHub as a whole shows in the last request.
     }

@@ -145,7 +145,10 @@ export function pathsAbove(patterns: string[], paths: string[]): string[] {
   return paths.filter((path) => folders.has(path.toLowerCase()) || globs.some((glob) => glob.match(path)));
 }
 
-/** Returns the folders that a pattern names, in lower case: `a` and `a/b` for `a/b/*.txt`. A leading `**` alone is none, because any folder matches it. */
+/**
+ * Returns the folders that a pattern names, in lower case: `a` and `a/b` for `a/b/*.txt`. A leading `**` is left out, because it matches every
+ * folder.
+ */
 function foldersIn(pattern: string): string[] {
   const names = pattern.toLowerCase().split('/').slice(0, -1);
   const first = names.findIndex((name) => name !== '**');
