@@ -30,6 +30,9 @@ const InboxEntry = z
         'what the run waits for, why it failed, why it is not merged when ready any more, what was done, or why the automation was switched off; at most 2,000 characters',
     }),
     since: Timestamp,
+    snoozedUntil: z
+      .preprocess((at) => at ?? undefined, Timestamp.optional())
+      .meta({ description: 'when a snoozed entry returns; only with the scope `snoozed`' }),
   })
   .meta({ id: 'InboxEntry' });
 
@@ -43,19 +46,21 @@ export interface InboxEntry {
   /** What its run waits for, why its last run failed, or what was done. */
   text: string;
   since: Date;
+  /** When it returns; null if the user has not snoozed it. */
+  snoozedUntil: Date | null;
 }
 
 /** More entries than this are not listed, and longer texts are cut to this many characters. The task shows them whole. */
 const maxEntries = 1000;
 const maxText = 2000;
 
-/** `mine` leaves out the tasks for which another person is responsible. */
-export const inboxScopes = ['mine', 'all'] as const;
+/** `mine` leaves out the tasks for which another person is responsible, `snoozed` has what the others leave out until later. */
+export const inboxScopes = ['mine', 'all', 'snoozed'] as const;
 export type InboxScope = (typeof inboxScopes)[number];
 
 /**
  * Returns the tasks that need a person in all projects in which the user can decide something, which viewers cannot, and what the
- * admins of those that they administer are told, newest first. What the user has snoozed is left out.
+ * admins of those that they administer are told, newest first. What the user has snoozed is left out, or is all that is returned.
  */
 export async function listInbox(em: EntityManager, userId: string, scope: InboxScope): Promise<InboxEntry[]> {
   // Functions of the database decide, because its triggers use the same ones. The conditions beside them decide
@@ -71,27 +76,29 @@ export async function listInbox(em: EntityManager, userId: string, scope: InboxS
        from members m join runs r on r.project_id = m.project_id and r.status = 'waiting' join tasks t on t.id = r.task_id
        where m.user_id = $1 and m.role <> 'viewer'),
      found as (
-       select id as task_id, null as automation_id, project_id, title, since, text, reason from entries e
-       where reason is not null and ($4 or responsible is null or responsible = $1) and not exists (
-         select 1 from inbox_snoozes s
-         where s.user_id = $1 and s.task_id = e.id and s.until > now() and e.since <= s.since)
+       select e.id as task_id, null as automation_id, e.project_id, e.title, e.since, e.text, e.reason, s.until
+       from entries e left join inbox_snoozes s
+         on s.user_id = $1 and s.task_id = e.id and s.until > now() and e.since <= s.since
+       where e.reason is not null and case $4
+         when 'snoozed' then s.until is not null
+         else s.until is null and ($4 = 'all' or e.responsible is null or e.responsible = $1) end
        union all
-       select null, a.id, a.project_id, a.name, a.paused_at as since /* not null */, a.paused_reason, 'automation'
+       select null, a.id, a.project_id, a.name, a.paused_at as since /* not null */, a.paused_reason, 'automation', null
        from members m join automations a on a.project_id = m.project_id and a.paused_reason is not null
-       where m.user_id = $1 and m.role in ('admin', 'owner')
+       where $4 <> 'snoozed' and m.user_id = $1 and m.role in ('admin', 'owner')
        union all
-       select null, null, a.project_id, a.title, a.since, a.text, a.reason
+       select null, null, a.project_id, a.title, a.since, a.text, a.reason, null
        from members m join admin_notices a on a.project_id = m.project_id
-       where m.user_id = $1 and m.role in ('admin', 'owner')),
+       where $4 <> 'snoozed' and m.user_id = $1 and m.role in ('admin', 'owner')),
      newest as (select * from found order by since desc, task_id desc, automation_id limit $2)
-     select n.task_id as "taskId", n.automation_id as "automationId", n.project_id as "projectId", n.reason, n.title, n.since, left(coalesce(n.text, (
+     select n.task_id as "taskId", n.automation_id as "automationId", n.project_id as "projectId", n.reason, n.title, n.since, n.until as "snoozedUntil", left(coalesce(n.text, (
          select m.dropped from merges m join pull_requests p on p.repository_id = m.repository_id and p.number = m.number
          where p.task_id = n.task_id and n.reason = 'review' and p.status in ('open', 'draft') and m.dropped is not null
          order by p.created_at limit 1), (
          select h.summary from handoffs h where h.task_id = n.task_id and n.reason = 'review'
          order by h.created_at desc, h.id desc limit 1), ''), $3) as text
      from newest n order by n.since desc, n.task_id desc, n.automation_id`,
-    [userId, maxEntries, maxText, scope === 'all'],
+    [userId, maxEntries, maxText, scope],
   );
 }
 
@@ -162,10 +169,10 @@ async function followInbox(app: App, userId: string, out: EventStream): Promise<
 }
 
 const InboxQuery = z.strictObject({
-  scope: z
-    .enum(inboxScopes, 'must be mine or all')
-    .default('mine')
-    .meta({ description: '`mine`: tasks for which the caller or nobody is responsible; `all`: also those of others' }),
+  scope: z.enum(inboxScopes, 'must be mine, all or snoozed').default('mine').meta({
+    description:
+      '`mine`: tasks for which the caller or nobody is responsible; `all`: also those of others; `snoozed`: those that the caller has snoozed, which the others leave out',
+  }),
 });
 
 const Snooze = z.strictObject({

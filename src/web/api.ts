@@ -389,6 +389,8 @@ export type InboxEntry = {
     /** what the run waits for, why it failed, why it is not merged when ready any more, what was done, or why the automation was switched off; at most 2,000 characters */
     text: string;
     since: string;
+    /** when a snoozed entry returns; only with the scope `snoozed` */
+    snoozedUntil?: string;
 };
 export type Notices = {
     /** `now`: one mail for each entry of the inbox; `daily`: one at 7:00 UTC if there is something new */
@@ -3727,7 +3729,7 @@ export function tryMcpServer(projectId: string, body: {
  * List the tasks that need the caller, and what admins have to know, in all their projects, newest first; at most 1,000
  */
 export function listInbox({ scope }: {
-    scope?: "mine" | "all";
+    scope?: "mine" | "all" | "snoozed";
 } = {}, opts?: Oazapfts.RequestOpts) {
     return oazapfts.ok(oazapfts.fetchJson<{
         status: 200;

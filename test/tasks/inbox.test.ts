@@ -249,7 +249,7 @@ test('the inbox has the tasks for which one is responsible and those of nobody; 
   expect(await titles('?scope=mine', mate.token)).toEqual(['free', 'mine']);
   expect(await titles('?scope=all', token)).toEqual(['free', 'mine']);
   const wrong = await call('GET', '/me/inbox?scope=ours');
-  expect([wrong.status, wrong.body.message]).toEqual([400, expect.stringContaining('must be mine or all')]);
+  expect([wrong.status, wrong.body.message]).toEqual([400, expect.stringContaining('must be mine, all or snoozed')]);
 });
 
 test('a snoozed entry is away until then, for one person, unless the task needs something new', async () => {
@@ -277,6 +277,30 @@ test('a snoozed entry is away until then, for one person, unless the task needs 
   await until('two events', async () => stream.heard.length > 1);
   await stream.stop();
   expect(await sql('select 1 from inbox_snoozes')).toEqual([]);
+});
+
+test('what one has snoozed is listed with the time of its return, also what another person is responsible for', async () => {
+  const mate = await member('mate');
+  const id = await addTask('t');
+  await needs(id, 'plan', 5);
+  await needs(await addTask('not snoozed'), 'review');
+  await call('PATCH', `/tasks/${id}`, { responsible: mate.id });
+  const snoozed = async (as = token) => (await call('GET', '/me/inbox?scope=snoozed', undefined, as)).body;
+  expect(await snoozed()).toEqual([]);
+  const snoozedUntil = new Date(Date.now() + 3_600_000).toISOString();
+  const snooze = () => call('POST', `/me/inbox/${id}/snooze`, { until: snoozedUntil });
+  await snooze();
+  expect(await snoozed()).toEqual([expect.objectContaining({ taskId: id, reason: 'plan', snoozedUntil })]);
+  expect(await snoozed(mate.token)).toEqual([]);
+  expect(await inbox(mate.token)).toEqual([
+    expect.not.objectContaining({ snoozedUntil: expect.anything() }),
+    expect.not.objectContaining({ snoozedUntil: expect.anything() }),
+  ]);
+  await sql(`update runs set wait_id = 'second', waiting_since = now() + interval '1 second' where task_id = $1`, [id]);
+  expect(await snoozed()).toEqual([]);
+  await snooze();
+  await sql(`update inbox_snoozes set until = now() - interval '1 second'`);
+  expect(await snoozed()).toEqual([]);
 });
 
 test.each([

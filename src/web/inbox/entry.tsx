@@ -13,7 +13,7 @@ import { actionNames, actionsFor, type TaskAction } from '../tasks/actions/task-
 import { FailureText } from '../tasks/failure-notice.tsx';
 import { ChangeSummary, isDoubtful, OpenChanges } from './change-summary.tsx';
 import { isAboutTask, type TaskEntry } from './outcome.ts';
-import { SnoozeMenu } from './snooze-menu.tsx';
+import { EndSnooze, SnoozeMenu } from './snooze-menu.tsx';
 import { useDecision, useInboxAction } from './use-decision.ts';
 
 // Plans and questions are Markdown, which most first visits do without.
@@ -54,7 +54,11 @@ export function Entry({ entry }: { entry: InboxEntry }) {
         {isAboutTask(entry) && (
           <>
             <span className="grow" />
-            <SnoozeMenu entry={entry} />
+            {entry.snoozedUntil === undefined ? (
+              <SnoozeMenu entry={entry} />
+            ) : (
+              <EndSnooze entry={entry} until={entry.snoozedUntil} />
+            )}
           </>
         )}
       </div>

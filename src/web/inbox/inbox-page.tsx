@@ -23,22 +23,28 @@ import { useEntryFocus, useHeldEntries } from './use-entries.ts';
 /** Each shown entry loads its task, so a long list is shown in portions of this size. */
 const portion = 20;
 
+type Scope = (typeof queries.inboxScopes)[number];
+const scopeNames: Record<Scope, string> = { mine: 'Mine', all: 'All', snoozed: 'Snoozed' };
+
 /** Shows what needs the person in all projects, and lets them decide it here. */
 export function InboxPage() {
   usePageTitle('Inbox');
   const [params, setParams] = useSearchParams();
-  const scope = params.get('scope') === 'all' ? 'all' : 'mine';
+  const scope = queries.inboxScopes.find((each) => each === params.get('scope')) ?? 'mine';
   // The link in the header fetches what is theirs.
-  const query = useQuery({ ...queries.inbox(scope), enabled: scope === 'all' });
+  const query = useQuery({ ...queries.inbox(scope), enabled: scope !== 'mine' });
   return (
     <div className="narrow">
       <PageHeader title="Inbox">
         <SegmentedControl
-          aria-label="Whose tasks"
-          onChange={(i) => setParams(i === 1 ? { scope: 'all' } : {}, { replace: true })}
+          aria-label="Which tasks"
+          onChange={(i) => setParams(i === 0 ? {} : { scope: queries.inboxScopes[i] ?? 'mine' }, { replace: true })}
         >
-          <SegmentedControl.Button selected={scope === 'mine'}>Mine</SegmentedControl.Button>
-          <SegmentedControl.Button selected={scope === 'all'}>All</SegmentedControl.Button>
+          {queries.inboxScopes.map((each) => (
+            <SegmentedControl.Button key={each} selected={scope === each}>
+              {scopeNames[each]}
+            </SegmentedControl.Button>
+          ))}
         </SegmentedControl>
         <NotificationButton />
       </PageHeader>
@@ -48,12 +54,21 @@ export function InboxPage() {
   );
 }
 
-function EntryList({ entries, scope }: { entries: InboxEntry[]; scope: 'mine' | 'all' }) {
+function EntryList({ entries, scope }: { entries: InboxEntry[]; scope: Scope }) {
   const [maxShown, setMaxShown] = useState(portion);
   const list = useRef<HTMLUListElement>(null);
-  useDepartures(entries);
+  useDepartures(entries, scope);
   const { shown, waiting, showAll } = useHeldEntries(list, entries);
   useEntryFocus(list, shown);
+  if (entries.length === 0 && scope === 'snoozed')
+    return (
+      <EmptyState title="Nothing is snoozed">
+        <p>What you snooze is here until it returns to the inbox.</p>
+        <p>
+          <Link to="/">Show what needs you</Link>
+        </p>
+      </EmptyState>
+    );
   if (entries.length === 0)
     return (
       <>
@@ -95,7 +110,7 @@ function EntryList({ entries, scope }: { entries: InboxEntry[]; scope: 'mine' | 
 }
 
 /** Says that nothing waits for the person, and what they can do next. */
-function EmptyInbox({ scope }: { scope: 'mine' | 'all' }) {
+function EmptyInbox({ scope }: { scope: Scope }) {
   const { data: known } = useQuery(queries.projects());
   const projects = known ?? [];
   const worked = projects.find(({ role }) => hasRole(role, 'member'));
@@ -104,8 +119,8 @@ function EmptyInbox({ scope }: { scope: 'mine' | 'all' }) {
     <EmptyState title="Nothing needs you">
       <p>
         Plans and changes to approve, questions from agents, paused runs, work to review and failed runs of all your
-        projects appear here, unless {scope === 'mine' && 'other people are responsible for them or '}you have snoozed
-        them.
+        projects appear here, unless {scope === 'mine' && 'other people are responsible for them or '}you have{' '}
+        <Link to="/?scope=snoozed">snoozed</Link> them.
       </p>
       {scope === 'mine' && worked !== undefined && (
         <p>
@@ -203,8 +218,8 @@ function UnassignedSecrets() {
 /** If more entries than this disappear at the same time, one notice counts them. */
 const maxNotices = 2;
 
-/** Says what became of entries that somebody else decided while the inbox is open. */
-function useDepartures(entries: InboxEntry[]): void {
+/** Says what became of entries that somebody else decided while the inbox is open. Snoozed ones return without a word. */
+function useDepartures(entries: InboxEntry[], scope: Scope): void {
   const before = useRef(entries);
   const { data: me } = useQuery(queries.me());
   useEffect(() => {
@@ -212,11 +227,12 @@ function useDepartures(entries: InboxEntry[]): void {
       .filter(isAboutTask)
       .filter((entry) => !takeAnnounced(entry));
     before.current = entries;
+    if (scope === 'snoozed') return;
     if (departed.length > maxNotices) return notify(`${plural(departed.length, 'task')} no longer need you.`);
     for (const entry of departed)
       findTask(entry.taskId).then(
         (task) => notify(outcomeOf(entry, task, me?.id)),
         () => notify(`“${entry.title}” no longer needs you.`),
       );
-  }, [entries, me?.id]);
+  }, [entries, me?.id, scope]);
 }

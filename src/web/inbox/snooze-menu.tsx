@@ -1,10 +1,10 @@
 import { ClockIcon } from '@primer/octicons-react';
-import { ActionList, ActionMenu, FormControl, TextInput } from '@primer/react';
+import { ActionList, ActionMenu, Button, FormControl, TextInput } from '@primer/react';
 import { type FormEvent, type RefObject, useRef, useState } from 'react';
 import { FormButtons, FormDialog } from '../forms/form-dialog.tsx';
 import type { TaskEntry } from './outcome.ts';
 import { choosableDays, snoozeText, timeOn, usualTimes } from './snooze-times.ts';
-import { useSnooze } from './use-decision.ts';
+import { useEndSnooze, useSnooze } from './use-decision.ts';
 
 /** Leaves an entry out of the inbox for a while. */
 export function SnoozeMenu({ entry }: { entry: TaskEntry }) {
@@ -43,6 +43,24 @@ export function SnoozeMenu({ entry }: { entry: TaskEntry }) {
         />
       )}
     </>
+  );
+}
+
+/** Says when a snoozed entry returns, and brings it back now. */
+export function EndSnooze({ entry, until }: { entry: TaskEntry; until: string }) {
+  const end = useEndSnooze(entry);
+  return (
+    <span className="row">
+      <span className="muted small">Until {snoozeText(new Date(until))}</span>
+      <Button
+        size="small"
+        aria-label={`Return to the inbox: ${entry.title.slice(0, 60)}`}
+        loading={end.isPending}
+        onClick={() => end.mutate()}
+      >
+        Return to the inbox
+      </Button>
+    </span>
   );
 }
 

@@ -31,22 +31,28 @@ export async function findTask(id: string): Promise<api.Task | undefined> {
 
 /** Takes an entry out of the list, which is then fetched again. */
 function removeEntry(client: QueryClient, entry: TaskEntry): void {
-  for (const scope of ['mine', 'all'] as const)
+  for (const scope of queries.inboxScopes)
     client.setQueryData(queries.inbox(scope).queryKey, (entries) =>
       entries?.filter((each) => keyOf(each) !== keyOf(entry)),
     );
   void client.invalidateQueries({ queryKey: ['inbox'] });
 }
 
+/** Returns a mutation that brings a snoozed entry back to the inbox. */
+export function useEndSnooze({ taskId }: TaskEntry) {
+  const client = useQueryClient();
+  return useMutation({
+    mutationFn: () => api.endInboxSnooze(taskId),
+    onSuccess: () => client.invalidateQueries({ queryKey: ['inbox'] }),
+    onError: notifyError,
+  });
+}
+
 /** Returns a function that leaves an entry out of the person's inbox until then. The notice offers to take that back. */
 export function useSnooze(entry: TaskEntry): { snooze(until: Date): void; isPending: boolean } {
   const client = useQueryClient();
   const { taskId, title } = entry;
-  const undo = useMutation({
-    mutationFn: () => api.endInboxSnooze(taskId),
-    onSuccess: () => void client.invalidateQueries({ queryKey: ['inbox'] }),
-    onError: notifyError,
-  });
+  const undo = useEndSnooze(entry);
   const { mutate, isPending } = useMutation({
     mutationFn: (until: Date) => api.snoozeInboxEntry(taskId, { until: until.toISOString() }),
     onMutate: () => void announced.add(keyOf(entry)),

@@ -9,8 +9,9 @@ import { fetchAllPages, fetchBoard } from './fetch-lists.ts';
 const [personFreshMs, pageFreshMs] = [300_000, 2000];
 
 export const me = () => queryOptions({ queryKey: ['me'], queryFn: () => api.getMe(), staleTime: personFreshMs });
-/** What needs the person, or with `all` anybody in their projects. */
-export const inbox = (scope: 'mine' | 'all' = 'mine') =>
+export const inboxScopes = ['mine', 'all', 'snoozed'] as const;
+/** What needs the person, or with `all` anybody in their projects, or what the person has snoozed. */
+export const inbox = (scope: (typeof inboxScopes)[number] = 'mine') =>
   queryOptions({ queryKey: ['inbox', scope], queryFn: () => api.listInbox({ scope }) });
 export const myTokens = () => queryOptions({ queryKey: ['tokens'], queryFn: () => api.listTokens({ limit: 100 }) });
 

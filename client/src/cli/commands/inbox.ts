@@ -25,13 +25,16 @@ export function inboxCommand(program: Command, context: Context): void {
     .command('inbox')
     .description('List the tasks that need you, in all your projects, newest first')
     .addOption(
-      new Option('--scope <scope>', 'mine: those of others are left out; all: what needs anybody')
-        .choices(['mine', 'all'])
+      new Option(
+        '--scope <scope>',
+        'mine: those of others are left out; all: what needs anybody; snoozed: what you have snoozed',
+      )
+        .choices(['mine', 'all', 'snoozed'])
         .default('mine'),
     )
     .action(async (_options, command: Command) => {
       const session = await sessionOf(context, command);
-      const { project: wanted, scope } = optionsOf<{ scope: 'mine' | 'all' }>(command);
+      const { project: wanted, scope } = optionsOf<{ scope: 'mine' | 'all' | 'snoozed' }>(command);
       const all = await listInbox({ scope }, session.at);
       const projectId = wanted === undefined ? undefined : (await session.project()).id;
       const entries = all.filter((entry) => projectId === undefined || entry.projectId === projectId);
@@ -40,7 +43,9 @@ export function inboxCommand(program: Command, context: Context): void {
         : await optionsOfQuestions(session, entries);
       context.terminal.print(entries, () =>
         entries.length === 0
-          ? 'Nothing needs you.'
+          ? scope === 'snoozed'
+            ? 'You have snoozed nothing.'
+            : 'Nothing needs you.'
           : entries.map((entry) => entryText(entry, options.get(entry.taskId ?? '') ?? [])).join('\n\n'),
       );
     });
@@ -57,7 +62,7 @@ async function optionsOfQuestions({ at }: Session, entries: InboxEntry[]): Promi
 }
 
 function entryText(
-  { taskId, automationId, projectId, reason, title, text, since }: InboxEntry,
+  { taskId, automationId, projectId, reason, title, text, since, snoozedUntil }: InboxEntry,
   options: string[],
 ): string {
   const next =
@@ -66,7 +71,7 @@ function entryText(
       : nextSteps[reason]?.(taskId);
   return [
     `${reason.padEnd(11)}${shownLine(title)}`,
-    `  ${taskId ?? automationId ?? projectId}, since ${since}`,
+    `  ${taskId ?? automationId ?? projectId}, since ${since}${snoozedUntil === undefined ? '' : `, snoozed until ${snoozedUntil}`}`,
     ...(text === '' ? [] : [`  ${shownLine(text, 300)}`]),
     ...options.map((option, i) => `    ${i + 1}. ${shownLine(option, 300)}`),
     ...(next === undefined ? [] : [`  → ${next}`]),
