@@ -205,10 +205,16 @@ inBrowser('a text that somebody else changes while it is edited is not replaced 
   await page.route(/\/events/, (route) => route.abort());
   await page.evaluate(`window.dispatchEvent(new Event('online'))`);
   await api('PATCH', `/tasks/${id}`, { description: 'Theirs again' });
-  await dialog.getByRole('button', { name: 'Save over it' }).click();
+  const [keep, save] = ['Replace it with yours', 'Save changes'].map((name) => dialog.getByRole('button', { name }));
+  const take = dialog.getByRole('button', { name: 'Use their description' });
+  await save?.click();
+  await take.and(page.locator(':focus')).waitFor();
+  await keep?.click();
+  await save?.click();
   await dialog.getByText('− Theirs again').waitFor();
   expect(await world.get(`/tasks/${id}`)).toMatchObject({ description: 'Theirs again' });
-  await dialog.getByRole('button', { name: 'Save over it' }).click();
+  await keep?.click();
+  await save?.click();
   await dialog.waitFor({ state: 'detached' });
   expect(await world.get(`/tasks/${id}`)).toMatchObject({ description: 'Mine' });
   // Somebody else who writes the same text is no conflict.

@@ -5,20 +5,21 @@ import { keyNames, type ShortcutName, shortcuts } from './shortcuts.ts';
 
 const isMac = /Mac|iPhone|iPad/.test(navigator.platform);
 const names = Object.keys(shortcuts) as ShortcutName[];
-const forMembers: ReadonlySet<ShortcutName> = new Set(['newTask', 'selectCard', 'actOnSelected', 'send']);
+const forMembers: ReadonlySet<ShortcutName> = new Set(['newTask', 'selectCard', 'actOnSelected', 'comment', 'send']);
 
 /** The pages of the shortcuts that do nothing elsewhere. */
 const pages: Partial<Record<(typeof shortcuts)[ShortcutName]['where'], RegExp>> = {
-  'In the inbox': /^\/(inbox)?$/,
-  'On the board': /^\/projects\/[^/]+$/,
+  'In the inbox': /^\/(inbox)?(\?|$)/,
+  'On the board': /^\/projects\/[^/?]+(\?|$)/,
+  'In the changes of a task': /^\/tasks\/[^/]+\?(.*&)?tab=diff\b/,
 };
 
 /** Lists the keyboard shortcuts that the person can use on this page. */
 export function KeysDialog({ isMember, onClose }: { isMember: boolean; onClose(): void }) {
   const list = useRef<HTMLDivElement>(null);
-  const { pathname } = useLocation();
+  const { pathname, search } = useLocation();
   const usable = names.filter(
-    (name) => (pages[shortcuts[name].where]?.test(pathname) ?? true) && (isMember || !forMembers.has(name)),
+    (name) => (pages[shortcuts[name].where]?.test(pathname + search) ?? true) && (isMember || !forMembers.has(name)),
   );
   const places = [...new Set(usable.map((name) => shortcuts[name].where))];
   return (

@@ -4,7 +4,7 @@ import { typeAhead } from './type-ahead.ts';
 /** A keyboard shortcut. `key` is one of `KeyboardEvent.key`, with `Mod+` for Ctrl, or Cmd on a Mac. */
 interface Shortcut {
   key: string;
-  where: 'Everywhere' | 'In the inbox' | 'On the board' | 'In text fields';
+  where: 'Everywhere' | 'In the inbox' | 'On the board' | 'In the changes of a task' | 'In text fields';
   does: string;
 }
 
@@ -21,6 +21,8 @@ export const shortcuts = {
   open: { key: 'Enter', where: 'On the board', does: 'Open the focused card' },
   selectCard: { key: 'x', where: 'On the board', does: 'Select or deselect the focused card' },
   actOnSelected: { key: 'a', where: 'On the board', does: 'Go to the actions for the selected cards' },
+  line: { key: 'UpDown', where: 'In the changes of a task', does: 'Move between the lines of a file (after Tab)' },
+  comment: { key: 'Enter', where: 'In the changes of a task', does: 'Comment on the focused line' },
   send: { key: 'Mod+Enter', where: 'In text fields', does: 'Send the text, or create and start a new task' },
 } as const satisfies Record<string, Shortcut>;
 
@@ -58,6 +60,7 @@ export function keyNames(name: ShortcutName, isMac: boolean): string[] {
   return keys.map((key) => {
     if (key === 'Mod') return isMac ? '⌘' : 'Ctrl';
     if (key === 'ArrowKeys') return '← ↑ ↓ →';
+    if (key === 'UpDown') return '↑ ↓';
     return keys.length > 1 && key.length === 1 ? key.toUpperCase() : key;
   });
 }

@@ -1,4 +1,5 @@
 import type { Element, Nodes, Root, RootContent } from 'hast';
+import remarkBreaks from 'remark-breaks';
 import remarkGfm from 'remark-gfm';
 import remarkParse from 'remark-parse';
 import remarkRehype from 'remark-rehype';
@@ -16,7 +17,13 @@ const maxNodes = 20_000;
 /** Elements inside of each other. React calls itself for each; texts of people have about ten. */
 const maxDepth = 100;
 
-const processor = unified().use(remarkParse).use(remarkGfm).use(remarkRehype, { allowDangerousHtml: true }).freeze();
+// As in issues and comments on GitHub, a line break of the text is one of the page.
+const processor = unified()
+  .use(remarkParse)
+  .use(remarkGfm)
+  .use(remarkBreaks)
+  .use(remarkRehype, { allowDangerousHtml: true })
+  .freeze();
 
 /**
  * Parses Markdown. In the tree, HTML is text, and addresses that are neither http nor https are empty. Some texts of 50 kB

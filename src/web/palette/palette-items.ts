@@ -22,6 +22,7 @@ import {
 } from '@primer/octicons-react';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useDeferredValue, useState } from 'react';
+import { hasRole } from '../../domain/agent.ts';
 import type { AgentEntry, Project, SprintEntry, Task } from '../api.ts';
 import { useMay } from '../forms/may.tsx';
 import { usePaused } from '../forms/use-paused.ts';
@@ -168,6 +169,13 @@ const recentItem = (recent: Recent): Item => ({ ...recent, icon: ClockIcon });
 const projectItem = ({ id, name }: Project): Item => item('project', id, name, `/projects/${id}`);
 /** Within a project, Board is one of its pages. */
 const boardItem = ({ id, name }: Project): Item => item('page', `board ${id}`, `Board of ${name}`, `/projects/${id}`);
+const newTaskItem = ({ id, name }: Project): Item => ({
+  id: `action new task ${id}`,
+  kind: 'action',
+  text: `New task in ${name}`,
+  icon: PlusIcon,
+  to: `/projects/${id}?new=one`,
+});
 /** The service found the task by its title or its description. */
 const taskItem = ({ id, title }: Task): Item => ({ ...item('task', id, title, `/tasks/${id}`), isFound: true });
 const sprintItem = ({ id, name }: SprintEntry): Item => item('sprint', id, name, `/sprints/${id}`);
@@ -175,6 +183,12 @@ const agentItem =
   (projectId: string) =>
   ({ id, name }: AgentEntry): Item =>
     item('agent', id, name, `/projects/${projectId}/agents/${id}`);
+
+/** Returns what is offered for each project outside of projects. */
+const ofProjects = (projects: Project[]): Item[] => [
+  ...projects.filter(({ role }) => hasRole(role, 'member')).map(newTaskItem),
+  ...projects.map(boardItem),
+];
 
 const maxShown = 12;
 /** Shorter texts are in most tasks. */
@@ -215,7 +229,7 @@ export function useItems(props: {
     ...generalItems({ showKeys, signOut }),
     ...tasks.map(taskItem),
     ...(projects.data ?? []).map(projectItem),
-    ...(projectId === undefined ? (projects.data ?? []).map(boardItem) : []),
+    ...(projectId === undefined ? ofProjects(projects.data ?? []) : []),
     ...(agents.data ?? []).map(agentItem(where)),
     ...(sprints.data ?? []).map(sprintItem),
   ];

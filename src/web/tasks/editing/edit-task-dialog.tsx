@@ -1,6 +1,6 @@
 import { Button, Flash, FormControl, Textarea } from '@primer/react';
 import { keepPreviousData, useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
-import { useState } from 'react';
+import { useRef, useState } from 'react';
 import * as api from '../../api.ts';
 import { TaskBudgetFields } from '../../forms/budget-fields.tsx';
 import { changedTaskBudget, taskBudgetTexts } from '../../forms/budgets.ts';
@@ -60,7 +60,10 @@ export function EditTaskDialog({ task: currentTask, onClose }: { task: api.Task;
   const [restored] = useState(() => ({ names: texts.filter((name) => fields[name] !== task[name]), fields }));
   const [asked, setAsked] = useState(currentTask);
   const current = asked.updatedAt > currentTask.updatedAt ? asked : currentTask;
-  const overtaken = overtakenIn(task, current, fields);
+  // The texts of others that the person has seen and wants to replace.
+  const [replaced, setReplaced] = useState<Partial<Pick<Fields, Text>>>({});
+  const overtaken = overtakenIn(task, current, fields).filter((name) => replaced[name] !== current[name]);
+  const form = useRef<HTMLFormElement>(null);
   const close = () => {
     clear();
     onClose();
@@ -75,7 +78,7 @@ export function EditTaskDialog({ task: currentTask, onClose }: { task: api.Task;
         if (statusOf(error) !== 409) throw error;
         const now = await api.getTask(task.id);
         setAsked(now);
-        if (overtakenIn(task, now, fields).some((name) => now[name] !== current[name])) throw new Error(overtakenText);
+        if (overtakenIn(task, now, fields).some((name) => replaced[name] !== now[name])) throw new Error(overtakenText);
         // The person has seen all that would be replaced: it is their own text, or the one that they began with.
         return saveOver(now);
       });
@@ -87,14 +90,27 @@ export function EditTaskDialog({ task: currentTask, onClose }: { task: api.Task;
       close();
     },
   });
+  // What saving does may have changed in the moment in which the person presses the button.
+  const hasDecided = () => {
+    form.current?.querySelector<HTMLElement>('[data-overtaken] button')?.focus();
+    return overtaken.length === 0;
+  };
   return (
     <FormDialog title="Edit task" onClose={onClose} width="xlarge">
-      <form className="stack" onSubmit={submitOnce(save)} onKeyDown={submitOnCtrlEnter}>
+      <form className="stack" ref={form} onSubmit={submitOnce(save, hasDecided)} onKeyDown={submitOnCtrlEnter}>
         {save.error && save.error.message !== overtakenText && (
           <Flash variant="danger">{errorMessage(save.error)}</Flash>
         )}
         {isRestored && <Restored restored={restored} current={current} onStartOver={() => clear(initial)} />}
-        {overtaken.length > 0 && <Overtaken names={overtaken} current={current} fields={fields} set={set} />}
+        {overtaken.length > 0 && (
+          <Overtaken
+            names={overtaken}
+            current={current}
+            fields={fields}
+            onKeep={(name) => setReplaced((before) => ({ ...before, [name]: current[name] }))}
+            onTake={(name) => set({ [name]: current[name] })}
+          />
+        )}
         <TitleAndDescription task={task} fields={fields} set={set} />
         <Assignment task={task} fields={fields} set={set} />
         <TaskBudgetFields
@@ -102,11 +118,7 @@ export function EditTaskDialog({ task: currentTask, onClose }: { task: api.Task;
           budget={fields.budget}
           onChange={(key, text) => set({ budget: { ...fields.budget, [key]: text } })}
         />
-        <FormButtons
-          submit={overtaken.length > 0 ? 'Save over it' : 'Save changes'}
-          isBusy={save.isPending}
-          onCancel={close}
-        />
+        <FormButtons submit="Save changes" isBusy={save.isPending} onCancel={close} />
       </form>
     </FormDialog>
   );
@@ -152,22 +164,34 @@ function Restored(props: {
   );
 }
 
-/** Shows what others have made of the texts since the dialog opened, before it is overwritten. */
-function Overtaken(props: { names: Text[]; current: api.Task; fields: Fields; set(change: Partial<Fields>): void }) {
-  const { names, current, fields, set } = props;
+/** Shows what others have made of the texts since the dialog opened, and asks for each whether it is to be overwritten. */
+function Overtaken(props: {
+  names: Text[];
+  current: api.Task;
+  fields: Fields;
+  onKeep(name: Text): void;
+  onTake(name: Text): void;
+}) {
+  const { names, current, fields, onKeep, onTake } = props;
   return (
-    <Flash variant="warning" role="alert">
+    <Flash variant="warning" role="alert" data-overtaken>
       {names.map((name) => (
         <div key={name} className="stack">
-          <p>Somebody else has changed the {name} since you opened this. Saving replaces their text like this:</p>
+          <p>
+            Somebody else has changed the {name} since you opened this. Choose one before you save. Yours differs like
+            this:
+          </p>
           <TextChanges
             before={current[name]}
             after={fields[name]}
-            label={`What saving changes in the ${wordOf[name]}`}
+            label={`What yours changes in the ${wordOf[name]}`}
           />
-          <div>
-            <Button size="small" onClick={() => set({ [name]: current[name] })}>
+          <div className="row wrap-row">
+            <Button size="small" onClick={() => onTake(name)}>
               Use their {name}
+            </Button>
+            <Button size="small" onClick={() => onKeep(name)}>
+              Replace it with yours
             </Button>
           </div>
         </div>

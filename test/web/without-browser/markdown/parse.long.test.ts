@@ -32,6 +32,11 @@ test('HTML is text, and nothing says where in the text a node was', () => {
   expect(nodes.filter((n) => 'position' in n)).toEqual([]);
 });
 
+test('a line break is shown, as in an issue on GitHub, and not in code', () => {
+  const elements = nodesOf('one\ntwo\n\n```\na\nb\n```').flatMap((n) => (n.type === 'element' ? [n.tagName] : []));
+  expect(elements).toEqual(['p', 'br', 'pre', 'code']);
+});
+
 test('a tree has at most 20,000 nodes', () => {
   // Each line is an item with its text, and a line end between them.
   const list = (items: number) => '- a\n'.repeat(items);
