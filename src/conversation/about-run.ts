@@ -23,6 +23,8 @@ export interface AboutRun {
     once<T extends object>(name: string, make: () => Promise<T>): Promise<T>;
     note(type: string, text: string, data?: object): Promise<void>;
   };
+  /** Records that the run has the content of another repository. Returns why it may not. */
+  enter(other: RepositoryRow): Promise<Error | undefined>;
   /** Makes people directors of the run. Returns the ids on GitHub of those who are directors now. */
   admit(people: GitHubUser[]): Promise<Set<number>>;
   /** Returns why a value must not be sent to another server, worded to follow its name. */

@@ -6,7 +6,7 @@ import type { RunRow } from '../db/tables/run.ts';
 import { Refused } from '../domain/machine.ts';
 import type { AppError } from '../errors.ts';
 import { type GitHubUser, upsertUser } from '../projects/store.ts';
-import { rightProblem, rightProblemIn } from '../repositories/rights.ts';
+import { lackOfRight, rightProblem, rightProblemIn } from '../repositories/rights.ts';
 import { openedPrefix } from '../repositories/store.ts';
 import { findRewriting, type TaskView } from '../tasks/store.ts';
 import { listLatestRuns } from '../tasks/work-store.ts';
@@ -70,24 +70,51 @@ export async function noteOpened({ journal }: { journal: Journal }, repositoryId
   await journal.once(openedPrefix + repositoryId, async () => ({}));
 }
 
+type Entering = Pick<Admitting, 'run' | 'journal'>;
+
 /**
  * Records that a run opens a repository. Returns why it may not; then nothing is recorded. The step is recorded before
  * GitHub is asked, so that nobody without the right can become a director at the same moment.
  */
 export async function enterRepository(
   app: App,
-  { run, journal }: Pick<Admitting, 'run' | 'journal'>,
+  entering: Entering,
   repository: RepositoryRow,
 ): Promise<AppError | undefined> {
-  const step = openedPrefix + repository.id;
+  return enterIf(entering, repository, (directors) => rightProblem(app, directors, repository, 'write'));
+}
+
+/**
+ * Like `enterRepository`, for what a run should not miss only because GitHub cannot be asked.
+ * @throws the error of GitHub when it cannot be asked
+ */
+export async function lackOfEntry(
+  app: App,
+  entering: Entering,
+  repository: RepositoryRow,
+): Promise<string | undefined> {
+  return enterIf(entering, repository, (directors) => lackOfRight(app, directors, repository, 'write'));
+}
+
+async function enterIf<T>(
+  { run, journal }: Entering,
+  { id }: RepositoryRow,
+  problemOf: (directors: string[]) => Promise<T | undefined>,
+): Promise<T | undefined> {
+  const step = openedPrefix + id;
   const { isNew, directors } = await journal.write(async (em) => {
     const isNew = (await findStep(em, run.id, step)) === undefined;
     if (isNew) await insertStep(em, run.id, step, {});
     return { isNew, directors: await directorsOf(em, run.id) };
   });
-  const problem = await rightProblem(app, directors, repository, 'write');
-  if (problem !== undefined && isNew) await journal.write((em) => deleteStep(em, run.id, step));
-  return problem;
+  let mayEnter = false;
+  try {
+    const problem = await problemOf(directors);
+    mayEnter = problem === undefined;
+    return problem;
+  } finally {
+    if (!mayEnter && isNew) await journal.write((em) => deleteStep(em, run.id, step));
+  }
 }
 
 /** Returns the ids of the repositories whose content a run has, without that of its task. */

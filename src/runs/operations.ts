@@ -19,6 +19,7 @@ import { getTask, hasLiveRunBelow, setTaskFields, type TaskView, takeResponsibil
 import {
   giveRevisionsTo,
   insertRevision,
+  isOfOwn,
   listWaitingRevisions,
   type Revision,
   sizeOfWaitingRevisions,
@@ -177,7 +178,9 @@ export async function queueRun(
   if (!isAutomatic && run.kind !== 'revise') await noteResponsible(app, em, task, run.startedBy as string);
   const starters = isAutomatic || run.startedBy === null ? task.directedBy : [run.startedBy];
   const writers = run.isTextSeen === false ? await listUnseenWriters(em, task) : [];
-  const texts = [...waiting.map((r) => r.text), run.instructions ?? ''];
+  // The worker adds those that repeat the content of other repositories, when it has asked who may know that.
+  const own = waiting.filter((revision) => isOfOwn(revision, task.repositoryId ?? repository?.id ?? null));
+  const texts = [...own.map(({ text }) => text), run.instructions ?? ''];
   const runId = await insertRun(em, {
     taskId,
     projectId: task.projectId,

@@ -167,7 +167,11 @@ async function shownInComment(app: App, task: TaskView, comment: InComment): Pro
     for (const each of tasks) if (await mayNameIn(comment)(each.repositoryIds)) known.push(each);
     return known;
   };
-  const isTextSecret = (await secretOf(await sourcesOfText(em, task))).size > 0;
+  const sources = [
+    ...(await sourcesOfText(em, task)),
+    ...(task.issueRepositoryId === null ? [] : [task.issueRepositoryId]),
+  ];
+  const isTextSecret = (await secretOf(sources)).size > 0;
   const secretRuns = new Set(opened.filter((each) => secret.has(each.repositoryId)).map(({ runId }) => runId));
   return {
     description: isTextSecret ? '' : all.description,

@@ -19,6 +19,8 @@ export interface Revision {
    */
   cause: string | null;
   askedBy: string | null;
+  /** The repositories whose content the text may repeat. A run whose directors may not write there does not get it. */
+  repositoryIds?: string[];
   /** What the person wrote about the whole, if a review on GitHub is to show the request. */
   said?: string;
   /** What the person wrote, for the timeline; `text` may also contain instructions to the agent. The default is `text`. */
@@ -27,30 +29,34 @@ export interface Revision {
 
 /** Stores a revision until a run takes it up. Returns false when a revision with the same cause is already stored. */
 export async function insertRevision(em: EntityManager, revision: Revision): Promise<boolean> {
+  const { taskId, source, text, cause, askedBy, said = null, repositoryIds = [] } = revision;
   const rows: unknown[] = await em.query(
-    `insert into revisions (id, task_id, source, text, cause, asked_by, said) values ($1, $2, $3, $4, $5, $6, $7)
-     on conflict (cause) do nothing returning id`,
-    [
-      newId('rev'),
-      revision.taskId,
-      revision.source,
-      revision.text,
-      revision.cause,
-      revision.askedBy,
-      revision.said ?? null,
-    ],
+    `insert into revisions (id, task_id, source, text, cause, asked_by, said, repository_ids)
+     values ($1, $2, $3, $4, $5, $6, $7, $8) on conflict (cause) do nothing returning id`,
+    [newId('rev'), taskId, source, text, cause, askedBy, said, storableJson(repositoryIds)],
   );
   return rows.length === 1;
 }
 
+type KeptRevision = Required<Pick<Revision, 'source' | 'text' | 'askedBy' | 'repositoryIds'>> & { id: string };
+const revisionColumns = `id, source, text, asked_by as "askedBy", repository_ids as "repositoryIds"`;
+
 /** Returns the revisions that no run has taken up yet, oldest first. */
-export async function listWaitingRevisions(em: EntityManager, taskId: string) {
-  const rows: { id: string; source: RevisionSource; text: string; askedBy: string | null }[] = await em.query(
-    `select id, source, text, asked_by as "askedBy" from revisions where task_id = $1 and run_id is null
-     order by created_at, id`,
+export async function listWaitingRevisions(em: EntityManager, taskId: string): Promise<KeptRevision[]> {
+  return em.query(
+    `select ${revisionColumns} from revisions where task_id = $1 and run_id is null order by created_at, id`,
     [taskId],
   );
-  return rows;
+}
+
+/** Returns the revisions that a run has taken up, oldest first. */
+export async function listRevisionsOf(em: EntityManager, runId: string): Promise<KeptRevision[]> {
+  return em.query(`select ${revisionColumns} from revisions where run_id = $1 order by created_at, id`, [runId]);
+}
+
+/** Returns whether the text of a revision repeats nothing from repositories other than that of its task. */
+export function isOfOwn({ repositoryIds }: KeptRevision, ownId: string | null): boolean {
+  return repositoryIds.every((id) => id === ownId);
 }
 
 /** Returns how many revisions wait for a run, and how many characters they have. */
@@ -76,6 +82,11 @@ export async function giveCauseTo(em: EntityManager, runId: string, cause: strin
 /** Makes the revisions of a run that did not succeed available to the next run. */
 export async function releaseRevisionsOf(em: EntityManager, runId: string): Promise<void> {
   await em.query('update revisions set run_id = null where run_id = $1', [runId]);
+}
+
+/** Deletes revisions. They can be asked for again. */
+export async function dropRevisions(em: EntityManager, ids: string[]): Promise<void> {
+  await em.query('delete from revisions where id = any($1)', [ids]);
 }
 
 /** Deletes the revisions that no run has taken up. Called when the task is done. */

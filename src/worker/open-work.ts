@@ -91,9 +91,8 @@ export async function openWork(app: App, given: Assignment, repository: Reposito
       tokenEndsAt: remote.tokenEndsAt,
       repository,
       reverts: await findReverts(app.db.manager, { ...given, repository }, workspace.branch.reverts),
-      credential,
-      journal,
-      secrets,
+      ...{ credential, journal, secrets },
+      enter: readers.enter,
       admit: (people) => admitToRun(app, { ...given, journal }, people),
       objectionToSending: (value) => objectionToSending(value, secrets),
       retrying,
@@ -186,7 +185,8 @@ const spareMs = 10 * 60_000;
 export async function refreshRemote(app: App, work: Work): Promise<void> {
   if (work.tokenEndsAt === undefined || work.tokenEndsAt.getTime() - Date.now() > spareMs) return;
   const contents = traitsOf[work.run.kind].pushes ? 'write' : 'read';
-  const renewed = () => remoteFor(app, work.repository, work.credential, { contents });
+  // Whoever connected the repository may have lost their right in it since then.
+  const renewed = async () => remoteFor(app, work.repository, await credentialFor(app, work.repository), { contents });
   const { token, tokenEndsAt } = await work.retrying(renewed);
   await work.checkout.renewToken(token);
   work.tokenEndsAt = tokenEndsAt;

@@ -20,7 +20,7 @@ import { asFailure, hostOutage, retryPolicyOf } from './retry.ts';
 import { beginProof, openingOfProof, proveForPeople } from './reviewing/prove-for-people.ts';
 import { reviewPull } from './reviewing/review-pull.ts';
 import { workInside } from './session.ts';
-import { takeUpConversation } from './take-up.ts';
+import { takeUpConversation, withRequests } from './take-up.ts';
 import { pauseIfAsked } from './waits.ts';
 import { allWorks, findAssignment, type Limited, type Work } from './work.ts';
 import type { Signals } from './workspace/workspace.ts';
@@ -73,9 +73,10 @@ export async function runTask(app: App, run: RunRow, outer: AbortSignal): Promis
     if (run.kind === 'harvest') return await harvest(app, run, { journal, retrying, outer });
     const way = ways[run.kind];
     if (way.begin !== undefined && !(await way.begin(app, run, journal))) return;
-    const given = await findAssignment(app, run);
-    clock.open(given.limits.runMinutes);
-    await takeUpConversation(app, run, { task: given.task, journal, retrying });
+    const assigned = await findAssignment(app, run);
+    clock.open(assigned.limits.runMinutes);
+    await takeUpConversation(app, run, { task: assigned.task, journal, retrying });
+    const given = await withRequests(app, assigned, { journal, retrying });
     confinement = await app.sandbox.confine(AbortSignal.any([outer, clock.working]));
     // `clock.working` does not abort git, because the work made so far is still pushed when the time is up.
     const signals = { git: AbortSignal.any([outer, clock.opening]), tools: confinement.signal, confinement };

@@ -5,17 +5,19 @@ import { commentsSince } from '../conversation/briefing/discussion.ts';
 import { mergeText } from '../conversation/prompts.ts';
 import { rewoundMessage, takeUpMessage } from '../conversation/take-up.ts';
 import type { RunRow } from '../db/tables/run.ts';
+import { RunFailed } from '../domain/run.ts';
 import { withoutSecrets } from '../domain/secrets.ts';
 import { storable, storableJson } from '../domain/text/sanitize.ts';
 import type { Message } from '../llm/model.ts';
 import { lackOfRightIn, openable, whyNotBeside } from '../repositories/rights.ts';
-import { directorsOf, listOpened } from '../runs/directors.ts';
+import { listRepositoriesById } from '../repositories/store.ts';
+import { directorsOf, lackOfEntry, listOpened } from '../runs/directors.ts';
 import { insertEvent, insertStep, type Journal, stepOf } from '../runs/journal.ts';
 import { findRun } from '../runs/store.ts';
 import { copiedStep, copyConversation } from '../runs/taking-up/take-up-store.ts';
 import { setMessages, type Turn } from '../runs/taking-up/turn-store.ts';
-import { listOpenPulls } from '../tasks/work-store.ts';
-import { allWorks, type Work } from './work.ts';
+import { dropRevisions, isOfOwn, listOpenPulls, listRevisionsOf } from '../tasks/work-store.ts';
+import { type Assignment, allWorks, type Work } from './work.ts';
 import type { OpenRepositories } from './workspace/open-repositories.ts';
 import { type ChangedFiles, packFiles } from './workspace/pack-files.ts';
 import { filesBetween, unpackFiles } from './workspace/stored-files.ts';
@@ -124,6 +126,57 @@ export async function takeUpConversation(
     });
     if (isDone) return;
   }
+}
+
+/**
+ * Adds to the instructions of a run the requests for changes that may repeat what is in other repositories than its own. It counts as
+ * having opened those. What it may not know is dropped, and its log says why.
+ * @throws RunFailed `repository` when nothing of what a revision was asked for is left
+ */
+export async function withRequests(
+  app: App,
+  given: Assignment,
+  { journal, retrying }: Pick<Work, 'journal' | 'retrying'>,
+): Promise<Assignment> {
+  const { run, repository } = given;
+  const all = await listRevisionsOf(app.db.manager, run.id);
+  const requests = all.filter((revision) => !isOfOwn(revision, repository.id));
+  if (requests.length === 0) return given;
+  const reasons = await journal.once('requests left out', async () => {
+    const found: Record<string, string> = {};
+    for (const { id, repositoryIds } of requests) {
+      const others = repositoryIds.filter((each) => each !== repository.id);
+      const reason = await retrying(() => lackOfOthers(app, { run, journal, repository }, others));
+      if (reason === undefined) continue;
+      found[id] = reason;
+      await journal.note('assignment', `a request that is about another repository is left out: ${reason}`);
+    }
+    return found;
+  });
+  const known = requests.filter(({ id }) => reasons[id] === undefined);
+  const [reason] = Object.values(reasons);
+  // A failed run leaves the request to the next one.
+  if (run.kind === 'revise' && run.instructions === '' && known.length === 0)
+    throw new RunFailed('repository', `the request for changes is about another repository. ${reason}`);
+  // Otherwise its agent would have to answer comments that it does not know.
+  await journal.write((em) => dropRevisions(em, Object.keys(reasons)));
+  const instructions = [run.instructions, ...known.map(({ text }) => text)].filter((text) => text !== '').join('\n\n');
+  return { ...given, run: { ...run, instructions } };
+}
+
+/** Returns why a run may not know the content of other repositories than its own; otherwise it counts as having opened them. */
+async function lackOfOthers(
+  app: App,
+  { repository, ...entering }: Pick<Work, 'run' | 'journal' | 'repository'>,
+  ids: string[],
+): Promise<string | undefined> {
+  if ((await whyNotBeside(app, repository.id, ids)) !== undefined)
+    return `It may repeat the content of a private repository, which may not be shown in ${repository.name}.`;
+  for (const other of await listRepositoriesById(app.db.manager, ids)) {
+    const lack = await lackOfEntry(app, entering, other);
+    if (lack !== undefined) return lack;
+  }
+  return undefined;
 }
 
 /**

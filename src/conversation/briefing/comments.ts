@@ -62,21 +62,34 @@ interface GitHubComment {
 
 /**
  * Finds the issue of a task, and in later runs its open pull request. An issue in a private repository is left out when
- * the result of the run is public, unless the project shares private context.
+ * the result of the run is public, unless the project shares private context, and when a director of the run may not write in that
+ * repository. `onRefused` gets why. Otherwise the run counts as having opened it.
  */
-export async function placesOf(app: App, { task, run, repository }: AboutRun): Promise<Place[]> {
-  const em = app.db.manager;
-  const places: Place[] = [];
-  const ofIssue = task.issueRepositoryId === null ? null : await findRepository(em, task.issueRepositoryId);
-  if (ofIssue !== null && task.issueNumber !== null) {
-    const project = await findProject(em, task.projectId);
-    if (mayReveal(ofIssue, repository, project))
-      places.push({ where: 'issue', repository: ofIssue, number: task.issueNumber });
-  }
-  const [pull] = run.kind === 'start' ? [] : await listPullsIn(em, task.id, repository.id);
-  if (pull?.status === 'open' || pull?.status === 'draft')
-    places.push({ where: 'pull request', repository, number: pull.number });
-  return places;
+export async function placesOf(app: App, work: AboutRun, onRefused: (why: string) => Promise<void>): Promise<Place[]> {
+  const { task, run, repository } = work;
+  const issue = await placeOfIssue(app, work, onRefused);
+  const [pull] = run.kind === 'start' ? [] : await listPullsIn(app.db.manager, task.id, repository.id);
+  const isOpen = pull?.status === 'open' || pull?.status === 'draft';
+  return [
+    ...(issue === undefined ? [] : [issue]),
+    ...(isOpen ? [{ where: 'pull request', repository, number: pull.number } as const] : []),
+  ];
+}
+
+async function placeOfIssue(
+  app: App,
+  { task, repository: own, enter }: AboutRun,
+  onRefused: (why: string) => Promise<void>,
+): Promise<Place | undefined> {
+  const { issueRepositoryId, issueNumber: number } = task;
+  if (issueRepositoryId === null || number === null) return undefined;
+  const repository = await findRepository(app.db.manager, issueRepositoryId);
+  if (repository === null || !mayReveal(repository, own, await findProject(app.db.manager, task.projectId)))
+    return undefined;
+  const problem = repository.isPrivate && repository.id !== own.id ? await enter(repository) : undefined;
+  if (problem === undefined) return { where: 'issue', repository, number };
+  await onRefused(problem.message);
+  return undefined;
 }
 
 /** Reads the newest comments on an issue or pull request. Authors of instructions become directors of the run. */

@@ -44,7 +44,8 @@ export async function readDiscussion(app: App, work: AboutRun, signal: AbortSign
 
 async function readThreads(app: App, work: AboutRun, signal: AbortSignal): Promise<Thread[]> {
   const threads: Thread[] = [];
-  for (const place of await placesOf(app, work)) {
+  const onRefused = (why: string) => say(work, `the comments on the issue are left out: ${why}`);
+  for (const place of await placesOf(app, work, onRefused)) {
     const what = `the comments on the ${place.where}`;
     const thread = await unlessDown(app, work, { what, signal }, () => readThread(app, place, work));
     if (thread === undefined) continue;
@@ -95,7 +96,8 @@ async function imagesAgain(app: App, work: AboutRun, pictures: PictureRef[], sig
 
 /** Opens the attachments of the task's issue. Their token counts as a secret of the run. */
 async function accessTo(app: App, work: AboutRun): Promise<Access> {
-  const place = (await placesOf(app, work)).find(({ where }) => where === 'issue');
+  // Why it may not be read was said when the comments were.
+  const place = (await placesOf(app, work, async () => {})).find(({ where }) => where === 'issue');
   const credential = place === undefined ? work.credential : await credentialFor(app, place.repository);
   const access = await accessWith(app, credential);
   if (access.token !== undefined) work.secrets.push(access.token);

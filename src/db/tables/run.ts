@@ -137,6 +137,8 @@ export interface RevisionRow {
   source: 'person' | 'review' | 'checks' | 'conflict';
   cause: string | null;
   text: string;
+  /** The repositories whose content the text may repeat. */
+  repositoryIds: string[];
   askedBy: string | null;
   runId: string | null;
   answeredAt: Date | null;
@@ -152,6 +154,7 @@ const Revisions = table<RevisionRow>('revisions', {
   source: text(),
   cause: maybeText(),
   text: text(),
+  repositoryIds: json({ default: [] }),
   askedBy: maybeText(),
   runId: maybeText(),
   answeredAt: maybeTime(),

@@ -18,7 +18,7 @@ import {
   waitsForRevision,
 } from '../../runs/waiting/operations.ts';
 import { getTask } from '../../tasks/store.ts';
-import { listLatestRuns } from '../../tasks/work-store.ts';
+import { listLatestRuns, type Revision } from '../../tasks/work-store.ts';
 import { keepComments } from '../diff/keep-comments.ts';
 import { type DiffThread, placeOf } from '../diff/read-threads.ts';
 import { type AskedRevision, readReview, reviewRevision } from '../follow/reviews.ts';
@@ -174,7 +174,8 @@ async function revisionInReview(app: App, given: GivenCommand): Promise<AskedRev
     words: first === undefined ? asked : wordsOf('', [{ place: placeOf(first), text: asked }]),
     text: [threadText(issue.number, thread, asked), answerList(asks)].filter((part) => part !== '').join('\n\n'),
     askedBy: given.userId,
-  } as const;
+    repositoryIds: [pull.repositoryId],
+  } satisfies Revision;
   return { revision, also: (em) => giveComments(em, commentIds, cause) };
 }
 

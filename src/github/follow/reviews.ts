@@ -107,7 +107,8 @@ export async function reviewRevision(
       comments.filter(isOwn).map((c) => ({ place: placeOf(c), text: plain(c.body) })),
     ),
     askedBy: userId,
-  } as const;
+    repositoryIds: [pull.repositoryId],
+  } satisfies Revision;
   const commentIds = asked.map(({ id }) => id);
   return { revision, also: (em) => giveComments(em, commentIds, cause) };
 }

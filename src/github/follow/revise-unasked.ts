@@ -35,7 +35,8 @@ export async function reviseUnasked(app: App, pull: PullRequestRow, about: Unask
   if (latest?.status === 'failed' || latest?.status === 'cancelled') return;
   try {
     const { source, text, words } = about;
-    await reviseTask(app, { taskId, source, cause, text, ...(words && { words }), askedBy: null });
+    const repositoryIds = [repositoryId];
+    await reviseTask(app, { taskId, source, cause, text, ...(words && { words }), askedBy: null, repositoryIds });
   } catch (error) {
     // The task is not in review, or a credential is missing. A person has to act first.
     if (!(error instanceof Refused || (error instanceof AppError && error.status === 503))) throw error;

@@ -171,6 +171,7 @@ export function waitsForRevision({ attention }: Pick<TaskView, 'attention'>): bo
 export async function reviseWaiting(app: App, act: RunAct & { text: string; revision?: Revision }): Promise<TaskView> {
   return directRun(app, act, async (em, run, login) => {
     const waiting = await waitingFor(em, run, approvals, 'be revised', act);
+    await assertKnows(em, waiting.id, act.revision);
     const [what, next] =
       waiting.waitReason === 'plan'
         ? ['another plan', 'Call propose_plan again.']
@@ -186,6 +187,19 @@ export async function reviseWaiting(app: App, act: RunAct & { text: string; revi
     await insertEvent(em, waiting.id, 'revised', `${login} asked for ${what}: ${act.text}`, {});
     await goOn(app, em, waiting);
   });
+}
+
+/**
+ * Checks that a run has opened the repositories whose content a request repeats: only then do all of its directors have the right
+ * to know it.
+ * @throws Refused
+ */
+async function assertKnows(em: EntityManager, runId: string, revision: Revision | undefined): Promise<void> {
+  const opened = await listOpened(em, runId, null);
+  if ((revision?.repositoryIds ?? []).every((id) => opened.includes(id))) return;
+  throw new Refused(
+    'The run that waits has not opened this repository. Write what should change on the page of the task, or where the run waits.',
+  );
 }
 
 /**

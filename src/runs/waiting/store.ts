@@ -4,6 +4,7 @@ import { newId } from '../../db/ids.ts';
 import { reasonsForNobody } from '../../db/tables/run.ts';
 import { storableJson, storableText } from '../../domain/text/sanitize.ts';
 import type { NewWait, RunPlan } from '../../domain/waiting.ts';
+import { openedPrefix } from '../../repositories/store.ts';
 import type { StoredDiff } from '../../tasks/work-store.ts';
 
 export interface StoredWait extends NewWait {
@@ -172,18 +173,20 @@ export async function markRead(em: EntityManager, ids: string[], turn: number): 
 
 /**
  * Turns what the agent of a run that has ended did not read into revisions, which the next run of the task takes up, and
- * says so in the log of the run.
+ * says so in the log of the run. An approved plan or a request may repeat what the run had read, so they keep with them what it had opened.
  */
 export async function keepUnread(em: EntityManager, runId: string): Promise<void> {
   await em.query(
     `with unread as (delete from run_messages where run_id = $1 and turn is null returning id, text, said_by, at),
-       kept as (insert into revisions (id, task_id, source, text, asked_by, created_at)
-         select 'rev_' || substr(u.id, 6), r.task_id, 'person', u.text, u.said_by, u.at
-         from unread u join runs r on r.id = $1 returning 1)
+       opened as (select coalesce(jsonb_agg(substr(name, length($2) + 1)), '[]') as ids
+         from run_steps where run_id = $1 and starts_with(name, $2)),
+       kept as (insert into revisions (id, task_id, source, text, asked_by, created_at, repository_ids)
+         select 'rev_' || substr(u.id, 6), r.task_id, 'person', u.text, u.said_by, u.at, o.ids
+         from unread u join runs r on r.id = $1 cross join opened o returning 1)
      insert into run_events (run_id, type, text)
        select $1, 'said', 'the run ended before its agent read the last messages; the next run reads them'
        where exists (select 1 from unread)`,
-    [runId],
+    [runId, openedPrefix],
   );
 }
 

@@ -97,8 +97,9 @@ async function harvestUntil(app: App, about: About, over: AbortSignal, shared: S
   const { run, repository, benchmark } = about;
   const { journal, retrying } = shared;
   const signal = AbortSignal.any([shared.outer, over]);
-  const credential = await credentialFor(app, repository);
-  let remote = await retrying(() => remoteFor(app, repository, credential, { contents: 'read' }));
+  // Each token follows from who may have one at that moment.
+  const reach = async () => remoteFor(app, repository, await credentialFor(app, repository), { contents: 'read' });
+  let remote = await retrying(reach);
   const { checkout, remove } = await openCheckout(app, remote, signal);
   try {
     const known = async (commit: string) => ({
@@ -122,11 +123,11 @@ async function harvestUntil(app: App, about: About, over: AbortSignal, shared: S
       ...{ app, run, repository, benchmark },
       past: { checkout, settings, head: commit, trusted, since: benchmark.since },
       context: { app, repository, checkout, settings, readers, signal, note: journal.note },
-      reading: { checkout, retrying, at: await placeOfTexts(app, repository) },
+      reading: { checkout, retrying, findPlace: () => placeOfTexts(app, repository) },
       slowest: { seconds: 0 },
       renewToken: async () => {
         if (remote.tokenEndsAt === undefined || remote.tokenEndsAt.getTime() - Date.now() > spareMs) return;
-        remote = await retrying(() => remoteFor(app, repository, credential, { contents: 'read' }));
+        remote = await retrying(reach);
         await checkout.renewToken(remote.token);
       },
     });

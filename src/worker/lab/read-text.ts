@@ -24,8 +24,13 @@ export interface TaskText {
 export interface Reading {
   checkout: Checkout;
   retrying: RetryPolicy;
-  /** Where GitHub is asked; undefined where it cannot be. */
-  at: { octokit: Octokit; name: RepoName } | undefined;
+  /** Returns where GitHub is asked now; undefined where it cannot be, or the project may no longer store what it says. */
+  findPlace(): Promise<PlaceOfTexts | undefined>;
+}
+
+interface PlaceOfTexts {
+  octokit: Octokit;
+  name: RepoName;
 }
 
 const written = `number title body createdAt lastEditedAt
@@ -85,7 +90,7 @@ const MentionedAnswer = z.object({
  * Returns where to ask GitHub what people wrote in a repository; undefined where there is no credential for it, no GitHub, or where the
  * project may not store that.
  */
-export async function placeOfTexts(app: App, repository: RepositoryRow): Promise<Reading['at']> {
+export async function placeOfTexts(app: App, repository: RepositoryRow): Promise<PlaceOfTexts | undefined> {
   const credential = await credentialFor(app, repository);
   if (credential.kind === 'none' || credential.owner === '') return undefined;
   if (!(await mayStoreTexts(app, repository.id))) return undefined;
@@ -98,8 +103,9 @@ export async function placeOfTexts(app: App, repository: RepositoryRow): Promise
  * request, otherwise the first line of its commit. What tells the solution is removed.
  */
 export async function readText(reading: Reading, candidate: Candidate): Promise<TaskText> {
-  const found = reading.at === undefined ? undefined : await sourcesOf(reading, reading.at, candidate);
-  const traces = await tracesOf(reading.checkout, candidate, found?.pull?.number, reading.at?.name);
+  const at = await reading.retrying(reading.findPlace);
+  const found = at === undefined ? undefined : await sourcesOf(reading, at, candidate);
+  const traces = await tracesOf(reading.checkout, candidate, found?.pull?.number, at?.name);
   const bySubject = cleanTitle(candidate.subject.replace(/ ?\(#\d{1,9}\)$/, ''), traces);
   const subject = bySubject.title || 'A change without a title';
   if (found === undefined || found.texts.length === 0)
@@ -141,7 +147,7 @@ interface Sources {
 /** Finds what was written about a change before it was merged. */
 async function sourcesOf(
   { retrying }: Reading,
-  at: NonNullable<Reading['at']>,
+  at: PlaceOfTexts,
   { solutionSha, mentioned, at: committedAt }: Candidate,
 ): Promise<Sources> {
   const ask: Ask = (query, variables) =>
