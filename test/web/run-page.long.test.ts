@@ -146,7 +146,7 @@ inBrowser('a filter, a search and a turn are in the address, and the log is down
 });
 
 inBrowser('the header of a narrow page has room to say that the connection is lost', async () => {
-  const events = /\/projects\/[^/]+\/events$/;
+  const events = /\/projects\/[^/]+\/events(\?|$)/;
   await page.route(events, (route) => route.abort());
   await page.setViewportSize({ width: 320, height: 800 });
   await open();

@@ -175,7 +175,7 @@ test('a missing default branch fails with repository, and the message says what 
   const { failure } = await run();
   expect(failure).toMatchObject({
     category: 'repository',
-    message: 'the repository has no branch trunk; push a first commit, or set the default branch of the repository',
+    message: 'the repository has no branch trunk; set its default branch to main',
   });
 });
 

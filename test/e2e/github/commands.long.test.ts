@@ -130,7 +130,7 @@ test('a budget is set part by part, shown in the comment, refused above the limi
   await say(number, '/agent budget $2.5');
   await told(number, /\| \*\*Budget\*\* \| \$2\.50 per run \|/);
   await say(number, '/agent budget steps 20');
-  await told(number, /\| \$2\.5, 20 steps per run \|/);
+  await told(number, /\| \$2\.50, 20 steps per run \|/);
   expect(await budgetOf()).toEqual({ costUsd: 2.5, steps: 20 });
   await say(number, '/agent budget steps 9999');
   await told(number, /`\/agent budget` was refused: budget\.steps must be at most \d+, the limit of this service/);

@@ -164,9 +164,14 @@ const kinds: [string, number][] = [
   ['a connection that breaks', 0],
 ];
 
+/** Where no page of the project can be shown, the person reads why, and whom to ask. Nothing would come of trying again. */
+const isNoMember = (read: string, status: number) => read === '/projects/:id' && status === 403;
+
 /** What a page says of a failure: what the service replied, or that it cannot be reached. */
-const says = (read: string, status: number) =>
-  status === 0 ? 'The service cannot be reached' : `made to fail: ${read}`;
+function says(read: string, status: number): string {
+  if (isNoMember(read, status)) return 'You are not a member of this project';
+  return status === 0 ? 'The service cannot be reached' : `made to fail: ${read}`;
+}
 
 interface Failing {
   read: string;
@@ -205,10 +210,14 @@ async function problemsOf(name: string, wanted: Seen, failing: Failing): Promise
   if (failed.isEndless) problems.push('it loads forever');
   const message = says(failing.read, failing.status);
   const isSaid = failed.text.includes(message);
-  if (isSaid && !failed.enabled.includes('Try again')) problems.push('it does not offer to try again');
-  const more = failed.enabled.filter((each) => each !== 'Try again' && !wanted.enabled.includes(each));
+  const mayTryAgain = failed.enabled.includes('Try again') || isNoMember(failing.read, failing.status);
+  if (isSaid && !mayTryAgain) problems.push('it does not offer to try again');
+  // Whom the service does not know can leave.
+  const usual = ['Try again', ...(failing.read === '/me' ? ['Sign out'] : []), ...wanted.enabled];
+  const more = failed.enabled.filter((each) => !usual.includes(each));
   if (more.length > 0) problems.push(`it enables ${more.join(', ')}`);
-  if (isSaid && (await tryAgain()).text.includes(message)) problems.push('it does not recover');
+  if (isSaid && failed.enabled.includes('Try again') && (await tryAgain()).text.includes(message))
+    problems.push('it does not recover');
   return problems.map((problem) => `${failing.read}: ${problem}`);
 }
 
