@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -103,7 +104,7 @@ async function openWorldOf<S extends Service>(
   const settings = {
     ...demoSettings({ github, model, port: await freePort(), dataDir }),
     DATABASE_URL: proxy?.url ?? database.url,
-    JWT_SECRET: 'canary-jwt-secret-of-the-tests-0123456789',
+    JWT_SECRET: randomBytes(32).toString('hex'),
     ENCRYPTION_KEY: '5c'.repeat(32),
     // Runs that wait are looked for with every heartbeat. The lease is long, so that a paused process keeps its runs.
     RUN_HEARTBEAT_SECONDS: '1',
