@@ -1,4 +1,4 @@
-import type { Browser, Page, Request } from 'playwright-core';
+import type { Browser, BrowserContextOptions, Page, Request } from 'playwright-core';
 import { chromiumPath, launchBrowser } from '../../demo/browser.ts';
 import { until } from '../../demo/real-service.ts';
 import { sessionCookie } from '../../src/http/access/session.ts';
@@ -31,10 +31,13 @@ export async function loaded(page: Page): Promise<void> {
   });
 }
 
+const desk = { viewport: { width: 1280, height: 800 } };
+export const phone = { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true };
+
 /** Opens a page in a separate browser context, not signed in. */
-export async function openPerson(): Promise<Page> {
+export async function openPerson(device: BrowserContextOptions = desk): Promise<Page> {
   browser ??= await launchBrowser();
-  const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, reducedMotion: 'reduce' });
+  const context = await browser.newContext({ ...device, reducedMotion: 'reduce' });
   context.setDefaultTimeout(300_000);
   const page = await context.newPage();
   page.on('console', (message) => {
@@ -53,15 +56,17 @@ export async function openPerson(): Promise<Page> {
 }
 
 /** Opens a page with the session of a token, because signing in takes several page loads. */
-async function openWithToken(url: string, token: string): Promise<Page> {
-  const page = await openPerson();
+async function openWithToken(url: string, token: string, device?: BrowserContextOptions): Promise<Page> {
+  const page = await openPerson(device);
   await page.context().addCookies([{ name: sessionCookie, value: token, url }]);
   return page;
 }
 
 /** Opens a page as the owner of a world, signed in. */
-export const openOwner = ({ service, token }: Pick<World, 'service' | 'token'>): Promise<Page> =>
-  openWithToken(service.url, token);
+export const openOwner = (
+  { service, token }: Pick<World, 'service' | 'token'>,
+  device?: BrowserContextOptions,
+): Promise<Page> => openWithToken(service.url, token, device);
 
 /** Opens a page as somebody else, signed in. */
 export const openOther = async ({ service, github }: World, login: string): Promise<Page> =>

@@ -210,6 +210,7 @@ inBrowser('a text that somebody else changes while it is edited is not replaced 
   await save?.click();
   await take.and(page.locator(':focus')).waitFor();
   await keep?.click();
+  await save?.and(page.locator(':focus')).waitFor();
   await save?.click();
   await dialog.getByText('− Theirs again').waitFor();
   expect(await world.get(`/tasks/${id}`)).toMatchObject({ description: 'Theirs again' });

@@ -1,5 +1,5 @@
 import { until } from '../../demo/real-service.ts';
-import { complaints, inBrowser, openDashboard, visit } from '../support/browser.ts';
+import { complaints, inBrowser, openDashboard, openOwner, phone, visit } from '../support/browser.ts';
 
 const { world, page, base, api } = await openDashboard();
 
@@ -281,6 +281,22 @@ inBrowser('a notice says that somebody else decided first, and a failed run can 
   await dialog.getByText('The last run failed: the model is gone', { exact: true }).waitFor();
   await dialog.getByRole('button', { name: 'Retry' }).click();
   await page.getByText('Retrying: Waits: paused').waitFor();
+});
+
+inBrowser('on a phone, a field of a dialog that was opened in the inbox has the focus when it is touched', async () => {
+  const { id } = await api<{ id: string }>('POST', `${base}/tasks`, { title: 'Touched' });
+  const failure = { category: 'model', message: 'the model is gone', retryable: true };
+  await world.sql(`update tasks set status = 'ready', failure = $2 where id = $1`, [id, failure]);
+  const touched = await openOwner(world, phone);
+  await touched.goto(world.service.url);
+  await touched.locator('.inbox-entry').filter({ hasText: 'Touched' }).getByRole('button', { name: 'Edit task' }).tap();
+  const dialog = touched.getByRole('dialog', { name: 'Edit task' });
+  await dialog.getByLabel('Title').and(touched.locator(':focus')).waitFor();
+  await dialog.getByLabel('Description').tap();
+  await touched.keyboard.type('Written by touch');
+  expect(await dialog.getByLabel('Description').inputValue()).toBe('Written by touch');
+  await touched.context().close();
+  await api('DELETE', `/tasks/${id}`);
 });
 
 inBrowser(

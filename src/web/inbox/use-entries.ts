@@ -5,7 +5,7 @@ import { heldBack, keyOf } from './outcome.ts';
 
 /** How far the arrow keys move the focus in the list. */
 const steps: Record<string, number> = { ArrowDown: 1, ArrowUp: -1 };
-const dialogs = '[role=dialog], [role=alertdialog]';
+const overlays = '[role=dialog], [role=alertdialog], [role=menu]';
 
 /**
  * Moves the focus between the entries of a list with j, k and the arrow keys. If the entry with the focus disappears,
@@ -20,8 +20,8 @@ export function useEntryFocus(list: RefObject<HTMLElement | null>, entries: read
   useShortcuts({ next: () => move(1), previous: () => move(-1) });
   useEffect(() => {
     const onFocus = ({ target }: FocusEvent) => {
-      // A dialog belongs to the entry that has opened it.
-      if (!(target as Element).closest(dialogs)) lastFocused.current = indexOfFocus(list.current);
+      // A dialog or a menu belongs to the entry that has opened it.
+      if (!(target as Element).closest(overlays)) lastFocused.current = indexOfFocus(list.current);
     };
     document.addEventListener('focusin', onFocus);
     return () => document.removeEventListener('focusin', onFocus);
@@ -39,6 +39,8 @@ export function useEntryFocus(list: RefObject<HTMLElement | null>, entries: read
   // biome-ignore lint/correctness/useExhaustiveDependencies: the focus is lost when the entries change
   useEffect(() => {
     if (lastFocused.current < 0 || document.activeElement !== document.body) return;
+    // While the focus moves within a dialog, nothing has it for a moment.
+    if (document.querySelector(overlays) !== null) return;
     focusEntry(list.current, Math.min(lastFocused.current, linksOf(list.current).length - 1));
   }, [list, entries]);
 }

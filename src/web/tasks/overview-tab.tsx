@@ -12,7 +12,7 @@ import { Link } from 'react-router';
 import * as api from '../api.ts';
 import { Markdown } from '../display/markdown.tsx';
 import { sentenceCase } from '../display/names.ts';
-import { QueryResult } from '../display/query-result.tsx';
+import { Loading, QueryResult } from '../display/query-result.tsx';
 import { Section } from '../display/sections.tsx';
 import { TaskStatus } from '../display/status-labels.tsx';
 import { May } from '../forms/may.tsx';
@@ -199,13 +199,16 @@ const icons = {
   closed: GitPullRequestClosedIcon,
 };
 
-function PullRequests({ task }: { task: Pick<api.Task, 'id' | 'status'> }) {
+function PullRequests({ task }: { task: Pick<api.Task, 'id' | 'status' | 'prUrl'> }) {
   const query = useQuery(queries.pulls(task.id));
   return (
     <Section title="Pull requests">
       <QueryResult query={query} rows={1}>
         {(pulls) =>
-          pulls.length === 0 ? (
+          pulls.length === 0 && task.prUrl !== null && query.isFetching ? (
+            // The list is from before the task had this pull request.
+            <Loading rows={1} />
+          ) : pulls.length === 0 ? (
             <p className="muted">
               {task.status === 'done'
                 ? 'No pull request was opened for this task.'

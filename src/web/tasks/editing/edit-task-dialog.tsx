@@ -1,6 +1,7 @@
 import { Button, Flash, FormControl, Textarea } from '@primer/react';
 import { keepPreviousData, useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useRef, useState } from 'react';
+import { flushSync } from 'react-dom';
 import * as api from '../../api.ts';
 import { TaskBudgetFields } from '../../forms/budget-fields.tsx';
 import { changedTaskBudget, taskBudgetTexts } from '../../forms/budgets.ts';
@@ -90,6 +91,11 @@ export function EditTaskDialog({ task: currentTask, onClose }: { task: api.Task;
       close();
     },
   });
+  /** Decides about one text. The focus, whose button is gone then, moves to the next decision, or to the button that saves. */
+  const decide = (act: () => void) => {
+    flushSync(act);
+    form.current?.querySelector<HTMLElement>('[data-overtaken] button, [type=submit]')?.focus();
+  };
   // What saving does may have changed in the moment in which the person presses the button.
   const hasDecided = () => {
     form.current?.querySelector<HTMLElement>('[data-overtaken] button')?.focus();
@@ -107,8 +113,8 @@ export function EditTaskDialog({ task: currentTask, onClose }: { task: api.Task;
             names={overtaken}
             current={current}
             fields={fields}
-            onKeep={(name) => setReplaced((before) => ({ ...before, [name]: current[name] }))}
-            onTake={(name) => set({ [name]: current[name] })}
+            onKeep={(name) => decide(() => setReplaced((before) => ({ ...before, [name]: current[name] })))}
+            onTake={(name) => decide(() => set({ [name]: current[name] }))}
           />
         )}
         <TitleAndDescription task={task} fields={fields} set={set} />
