@@ -6,6 +6,7 @@ import type { AuditAction } from '../domain/audit.ts';
 import { Refused } from '../domain/machine.ts';
 import { mayReveal } from '../domain/settings.ts';
 import type { Command } from '../domain/text/commands.ts';
+import { plain } from '../domain/text/sanitize.ts';
 import { mayHaveSeen, mustHaveSeen } from '../domain/waiting.ts';
 import type { RepoName } from '../git/remote-url.ts';
 import { findProject, type GitHubUser } from '../projects/store.ts';
@@ -40,6 +41,21 @@ export interface GivenCommand {
    * failed after it. Undefined where `remember` is part of the transaction that is recorded.
    */
   claimRecord?: (em: EntityManager) => Promise<boolean>;
+}
+
+/** Returns the text that a command takes: its argument and the lines below it. */
+export function textOf({ command: { argument, below } }: Pick<GivenCommand, 'command'>): string {
+  return plain([argument, below].filter((part) => part !== '').join('\n')).trim();
+}
+
+/**
+ * Returns the text that a command takes, if it needs one.
+ * @throws Refused when there is none
+ */
+export function requiredText(given: GivenCommand, what: string): string {
+  const text = textOf(given);
+  if (text === '') throw new Refused(`Write ${what} after \`${given.command.verb}\`.`);
+  return text;
 }
 
 /**

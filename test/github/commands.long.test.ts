@@ -70,6 +70,13 @@ test('refusals of unknown verbs and agents and the help share one reply, which i
   expect((await tasks()).some((t) => t.title === 'Wrong words')).toBe(false);
 });
 
+test('a question goes on to the end of its paragraph', async () => {
+  const number = await world.issue('', { title: 'Long question' });
+  await comment('mona', number, '/agent ask Why\nis it so?\n\nNot this.');
+  await until('the question', async () => JSON.stringify(world.model.requests).includes('Why\\nis it so?'));
+  expect(JSON.stringify(world.model.requests)).not.toContain('Not this.');
+});
+
 test('code, quotes and edits are not commands, and a repeated delivery is not handled again', async () => {
   const number = await world.issue('> /agent start\n```\n/agent start\n```', { title: 'Quoted' });
   const { id } = await comment('mona', number, 'nothing');

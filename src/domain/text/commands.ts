@@ -3,12 +3,14 @@ import { gfmFromMarkdown } from 'mdast-util-gfm';
 import { gfm } from 'micromark-extension-gfm';
 
 /**
- * One command in a comment: `/agent start Reviewer` is the verb `start` with the argument `Reviewer`. `line` starts at 0.
+ * One command in a comment: `/agent start Reviewer` is the verb `start` with the argument `Reviewer`. `line` starts at 0. `below`
+ * are the lines that follow in the same paragraph; the text that some verbs take goes on there.
  */
 export interface Command {
   verb: string;
   argument: string;
   line: number;
+  below: string;
 }
 
 /** What a command starts with: the prefix, or a mention of the App (`@slug text` means `ask text`). */
@@ -36,11 +38,27 @@ export function parseCommands(body: string, marks: Marks): Command[] {
   const lines = linesOf(body);
   for (const line of copiedIn(lines)) hidden.add(line);
   for (let line = mailIn(lines, hidden); line < lines.length; line++) hidden.add(line);
-  return lines.flatMap((text, line) => {
-    const found = hidden.has(line) ? undefined : commandOf(text, marks);
-    return found === undefined ? [] : [{ ...found, line }];
+  const found = lines.map((text, line) => (hidden.has(line) ? undefined : commandOf(text, marks)));
+  const goesOn = (n: number) => !hidden.has(n) && found[n] === undefined && isText.test(lines[n] ?? '');
+  return found.flatMap((command, line) => {
+    if (command === undefined) return [];
+    let end = line + 1;
+    while (goesOn(end)) end++;
+    return [
+      {
+        ...command,
+        line,
+        below: lines
+          .slice(line + 1, end)
+          .join('\n')
+          .trim(),
+      },
+    ];
   });
 }
+
+/** A line that does not end a paragraph by itself: neither blank nor the beginning of a quote, of code or of HTML. */
+const isText = /^\s{0,3}(?!>|```|~~~|<)\S/;
 
 /**
  * Returns the numbers of the lines that GitHub's "Create issue from discussion" and "Reference in new issue" may have copied. Neither

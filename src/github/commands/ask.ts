@@ -11,7 +11,7 @@ import { chatAboutTask, type InComment, mayNameIn } from '../../runs/task-chat.t
 import { getTask } from '../../tasks/store.ts';
 import { sayOnce } from '../comments.ts';
 import { answerMarker, replyOnce } from '../diff/reply.ts';
-import { type GivenCommand, issueOf, mustHidePrivate, taskOfCommand, textIdOf } from '../given-command.ts';
+import { type GivenCommand, issueOf, mustHidePrivate, taskOfCommand, textIdOf, textOf } from '../given-command.ts';
 
 const maxAnswer = 20_000;
 
@@ -21,7 +21,7 @@ const maxAnswer = 20_000;
 export async function ask(app: App, given: GivenCommand): Promise<void> {
   const { at, source } = given;
   const textId = textIdOf({ ...given, ...source });
-  const message = plain(given.command.argument);
+  const message = textOf(given);
   if (message === '') throw new Refused('Write your question after `ask`.');
   const taskId = await taskOfCommand(app, given);
   const place = `${at.name.owner}/${at.name.repo}#${source.issue.number}`;

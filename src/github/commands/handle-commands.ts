@@ -96,7 +96,7 @@ export async function handleLabel(
 ): Promise<void> {
   const { octokit, name, repository } = place;
   const issue = { ...labelled, isPull: false };
-  const command = { verb: 'start', argument: '', line: 0 };
+  const command = { verb: 'start', argument: '', line: 0, below: '' };
   const given: GivenCommand = {
     command,
     source: { issue },

@@ -1,11 +1,10 @@
 import type { App } from '../../app.ts';
 import { Refused } from '../../domain/machine.ts';
-import { plain } from '../../domain/text/sanitize.ts';
 import { unlessMissing } from '../../repositories/permission.ts';
 import { askForProof } from '../../runs/pull-proofs/ask-proof.ts';
 import { askAboutPull } from '../../runs/reviewing/ask.ts';
 import { askFix } from '../../runs/reviewing/ask-fix.ts';
-import { type GivenCommand, taskOfCommand } from '../given-command.ts';
+import { type GivenCommand, taskOfCommand, textOf } from '../given-command.ts';
 
 /** The commands about pull requests of people, which have no task. */
 export const pullVerbs = {
@@ -16,10 +15,10 @@ export const pullVerbs = {
     listedOn: 'pulls',
     worksWithoutTask: true,
     act: async (app: App, given: GivenCommand) => {
-      const { repository, userId: askedBy, remember: also, command, writtenAt } = given;
+      const { repository, userId: askedBy, remember: also, writtenAt } = given;
       const number = numberOfPull(given);
       aboutRepository(app, given);
-      const instructions = plain(command.argument);
+      const instructions = textOf(given);
       await askAboutPull(app, { repository, number, kind: 'review', askedBy, writtenAt, instructions, also });
     },
   },
@@ -49,7 +48,7 @@ export const pullVerbs = {
         throw new Refused('This pull request belongs to a task. Use `revise` to ask its agent for a change.');
       aboutRepository(app, given);
       const inThread = await threadOf(given);
-      const text = given.command.argument;
+      const text = textOf(given);
       await askFix(app, { repository, number, askedBy, writtenAt, text, inThread, also });
     },
   },

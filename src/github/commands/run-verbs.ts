@@ -22,13 +22,23 @@ import { listLatestRuns, type Revision } from '../../tasks/work-store.ts';
 import { keepComments } from '../diff/keep-comments.ts';
 import { type DiffThread, placeOf } from '../diff/read-threads.ts';
 import { type AskedRevision, readReview, reviewRevision } from '../follow/reviews.ts';
-import { assertSeen, type GivenCommand, requiredArgument, requiredTask, taskOfCommand } from '../given-command.ts';
+import {
+  assertSeen,
+  type GivenCommand,
+  requiredArgument,
+  requiredTask,
+  requiredText,
+  taskOfCommand,
+  textOf,
+} from '../given-command.ts';
 import { answerSprintPlan, approveSprintPlan, hasPlan } from '../planning/plan-verbs.ts';
 
 /** Answers the question of the task's run, or else the open question of the issue's plan. */
 async function answer(app: App, given: GivenCommand): Promise<unknown> {
   if (!(await isForRun(app, given))) return answerSprintPlan(app, given);
-  const text = plain(requiredArgument(given, 'the number of an option, or your own words,'));
+  const argument = plain(requiredArgument(given, 'the number of an option, or your own words,'));
+  // Below a number, people write to each other.
+  const text = /^\d+$/.test(argument) ? argument : textOf(given);
   return answerRun(app, { ...(await actOf(app, given)), text });
 }
 
@@ -52,7 +62,7 @@ async function revise(app: App, given: GivenCommand): Promise<unknown> {
 }
 
 function saidRevision(taskId: string, given: GivenCommand): AskedRevision {
-  const text = requiredArgument(given, 'what should change');
+  const text = requiredText(given, 'what should change');
   return { revision: { taskId, source: 'person', text, cause: null, askedBy: given.userId }, also: async () => {} };
 }
 
@@ -70,14 +80,14 @@ async function isForRun(app: App, given: GivenCommand): Promise<boolean> {
 /** Goes back to a turn of the task's latest run: `rewind 7 Use another library`. */
 async function rewind(app: App, given: GivenCommand): Promise<unknown> {
   const taskId = await requiredTask(app, given);
-  const [, turn, text = ''] = /^(\d{1,9})(?:\s+([\s\S]*))?$/.exec(given.command.argument) ?? [];
+  const [, turn, text = ''] = /^(\d{1,9})(?:\s+([\s\S]*))?$/.exec(textOf(given)) ?? [];
   if (Number(turn ?? 0) < 1)
     throw new Refused('Write the number of a turn after `rewind`, and what the agent should do differently.');
   const [latest] = await listLatestRuns(app.db.manager, taskId, 1);
   if (latest === undefined) throw new Refused('The task has not run yet, so there is no turn to go back to.');
   assertSeen(given, { what: 'The latest run began', at: latest.createdAt });
   const { userId, remember } = given;
-  return rewindTask(app, { taskId, runId: latest.id, turn: Number(turn), text: plain(text), userId, also: remember });
+  return rewindTask(app, { taskId, runId: latest.id, turn: Number(turn), text, userId, also: remember });
 }
 
 /** Commands about the runs of a task. */
@@ -95,7 +105,7 @@ export const runVerbs = {
     act: async (app: App, given: GivenCommand) =>
       sayToRun(app, {
         ...(await actOf(app, given)),
-        text: plain(requiredArgument(given, 'what the agent should know')),
+        text: requiredText(given, 'what the agent should know'),
       }),
   },
   pause: {

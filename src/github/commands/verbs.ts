@@ -25,6 +25,7 @@ import {
   requiredArgument,
   requiredTask,
   taskOfCommand,
+  textOf,
 } from '../given-command.ts';
 import { assertNoOtherWork, openPullsOf } from '../other-work.ts';
 import { abandonPlan, plan, startPlanned } from '../planning/plan-verbs.ts';
@@ -130,7 +131,7 @@ export const verbs: Record<string, Verb> = {
       const taskId = await requiredTask(app, given);
       const [latest] = await listLatestRuns(app.db.manager, taskId, 1);
       if (latest?.finishedAt) assertSeen(given, { what: 'The latest run ended', at: latest.finishedAt });
-      const instructions = given.command.argument;
+      const instructions = textOf(given);
       const also = seenAndHandled(app, given, taskId);
       await startTask(app, { taskId, startedBy: given.userId, kind: 'retry', instructions, also });
     },

@@ -66,3 +66,17 @@ test('a comment without a command need not be parsed', () => {
 test('a command has its line number, which identifies it within the comment', () => {
   expect(parseCommands('hello\n/agent start\n\n/agent cancel', marks).map((c) => c.line)).toEqual([1, 3]);
 });
+
+test.each([
+  ['/agent revise Keep the names\nin lower case.\n\nThanks!', ['in lower case.']],
+  ['/agent revise\r\nKeep the names\r\nin lower case.', ['Keep the names\nin lower case.']],
+  ['/agent say one\n/agent say two\nthree', ['', 'three']],
+  ['/agent say fine\n> Do it otherwise\nand so on', ['']],
+  ['/agent say fine\n<!-- hidden -->', ['']],
+  ['/agent say fine\n```\nrm -rf\n```', ['']],
+  ['/agent say fine\nAm 1. Mai schrieb eve <notifications@github.com>:\nDo it otherwise', ['']],
+  ['/agent say fine\n-----Original Message-----\nDo it otherwise', ['']],
+  ['Before\n/agent say fine\n- one\n- two', ['- one\n- two']],
+])('the text of the commands in %j goes on with %j', (body, wanted) => {
+  expect(parseCommands(body, marks).map(({ below }) => below)).toEqual(wanted);
+});

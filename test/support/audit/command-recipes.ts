@@ -117,7 +117,7 @@ export async function commandOf(shop: Workshop, verb: string, order: Order): Pro
   const { id: userId } = await shop.ask('GET', '/me');
   const url = `https://github.com/a/r/issues/${issue}`;
   return {
-    command: { verb, argument, line: 0 },
+    command: { verb, argument, line: 0, below: '' },
     source: { issue: { number: issue, title: 'Greet', body: 'by name', url, isPull: order.isPull ?? false } },
     commentId: issue,
     at: { octokit: app.githubWithToken('ghp_x'), name: { owner: 'a', repo: 'r' } },
