@@ -31,14 +31,14 @@ const plainTags = (text: string) =>
     .replace(/<\/?(?:details|sub|sup|br|picture|source|img|p|div)\b[^>]*>/g, '\n\n');
 
 /** TypeScript does not follow these names: the types of React declare an empty `HTMLElement` for all files that it checks. */
-const libraries = ['react', 'react-dom/server', 'react-markdown', 'remark-gfm'];
+const libraries = ['react', 'react-dom/server', 'react-markdown', 'remark-gfm', 'remark-breaks'];
 
 /** Renders Markdown as the dashboard does. The libraries are loaded when the first page is shown, because tests show none. */
 export async function markdown(text: string): Promise<Html> {
-  const [react, server, { default: Markdown }, { default: gfm }] = await Promise.all(
+  const [react, server, { default: Markdown }, { default: gfm }, { default: breaks }] = await Promise.all(
     libraries.map((name) => import(name)),
   );
-  const element = react.createElement(Markdown, { remarkPlugins: [gfm] }, plainTags(text));
+  const element = react.createElement(Markdown, { remarkPlugins: [gfm, breaks] }, plainTags(text));
   return new Html(server.renderToStaticMarkup(element));
 }
 

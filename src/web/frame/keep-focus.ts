@@ -8,12 +8,16 @@ interface Place {
 }
 
 const overlays = 'dialog[open], [role=dialog], [role=alertdialog], [role=menu]';
-const landmarks = ['[data-next-focus]', 'h1, h2, h3'];
+/** What gets the focus near a place. A button that names another one gets it only in place of that one. */
+const landmarksFor = (gone: string) => [
+  `[data-next-focus=true], [data-next-focus="${CSS.escape(gone)}"]`,
+  'h1, h2, h3',
+];
 
 /**
  * Keeps the focus near its place when the element that has it disappears, for example a button whose action removes it.
  * Browsers would move it to the top of the page, so that people with a keyboard or a screen reader lose their place. It moves
- * to what is marked with `data-next-focus` nearby, otherwise to the nearest heading. An element that was disabled for a
+ * to what is marked with `data-next-focus` nearby, if that names no other button, otherwise to the nearest heading. An element that was disabled for a
  * while gets the focus back, and a card that has moved to another column of the board keeps it. On another page, the heading
  * of that page gets it, and after Back the card or link with which the person left it.
  */
@@ -150,7 +154,7 @@ function nextTo({ element, around, cardId }: Place): HTMLElement | undefined {
   // Such a part of the page moves the focus itself, as long as it is there.
   if (around.some((part) => part.isConnected && part.matches('[data-moves-focus]'))) return undefined;
   for (const part of around.filter((each) => each.isConnected))
-    for (const landmark of landmarks) {
+    for (const landmark of landmarksFor(element.textContent.trim())) {
       const found = part.querySelector<HTMLElement>(landmark);
       if (found !== null) return found;
     }

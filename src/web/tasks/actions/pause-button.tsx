@@ -9,8 +9,8 @@ export function PauseButton(props: { isPausing: boolean; isBusy: boolean; size?:
       size={size}
       inactive={isInactive}
       aria-disabled={isInactive}
-      // After "Resume run" it takes the place of that button.
-      data-next-focus
+      // In other places, a key that is pressed once more would pause a run that has just begun.
+      data-next-focus="Resume run"
       onClick={() => {
         if (!isInactive) onPause();
       }}
