@@ -9,10 +9,10 @@ export class RevisionPlaces1772238380000 implements MigrationInterface {
 
   async up(runner: QueryRunner): Promise<void> {
     await runner.query(`alter table revisions add column repository_ids jsonb not null default '[]'`);
-    // The cause of such a request begins with its kind, then names the repository.
+    // The cause of such a request begins with its kind, then names the repository. A run that fails leaves its requests to the next one.
     await runner.query(
       `update revisions set repository_ids = jsonb_build_array(split_part(cause, '/', 2))
-       where run_id is null and split_part(cause, '/', 1) in ('checks', 'conflict', 'review', 'thread')`,
+       where split_part(cause, '/', 1) in ('checks', 'conflict', 'review', 'thread')`,
     );
   }
 

@@ -50,7 +50,7 @@ export function textOf({ command: { argument, below } }: Pick<GivenCommand, 'com
 
 /**
  * Returns the text that a command takes, if it needs one.
- * @throws Refused when there is none
+ * @throws Refused when the command has no text
  */
 export function requiredText(given: GivenCommand, what: string): string {
   const text = textOf(given);

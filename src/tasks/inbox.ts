@@ -60,7 +60,7 @@ export type InboxScope = (typeof inboxScopes)[number];
 
 /**
  * Returns the tasks that need a person in all projects in which the user can decide something, which viewers cannot, and what the
- * admins of those that they administer are told, newest first. What the user has snoozed is left out, or is all that is returned.
+ * admins of those that they administer are told, newest first. Tasks that the user has snoozed are left out; with the scope `snoozed`, only they are returned.
  */
 export async function listInbox(em: EntityManager, userId: string, scope: InboxScope): Promise<InboxEntry[]> {
   // Functions of the database decide, because its triggers use the same ones. The conditions beside them decide

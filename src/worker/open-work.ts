@@ -185,7 +185,7 @@ const spareMs = 10 * 60_000;
 export async function refreshRemote(app: App, work: Work): Promise<void> {
   if (work.tokenEndsAt === undefined || work.tokenEndsAt.getTime() - Date.now() > spareMs) return;
   const contents = traitsOf[work.run.kind].pushes ? 'write' : 'read';
-  // Whoever connected the repository may have lost their right in it since then.
+  // The person who connected the repository may have lost their permission there in the meantime.
   const renewed = async () => remoteFor(app, work.repository, await credentialFor(app, work.repository), { contents });
   const { token, tokenEndsAt } = await work.retrying(renewed);
   await work.checkout.renewToken(token);

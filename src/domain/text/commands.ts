@@ -57,7 +57,7 @@ export function parseCommands(body: string, marks: Marks): Command[] {
   });
 }
 
-/** A line that does not end a paragraph by itself: neither blank nor the beginning of a quote, of code or of HTML. */
+/** A line that continues a paragraph: it is not blank, and begins no quote, code block or HTML. */
 const isText = /^\s{0,3}(?!>|```|~~~|<)\S/;
 
 /**

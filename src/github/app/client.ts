@@ -111,7 +111,7 @@ async function readUser(
     try {
       return await userWith(await github.asInstallation(id), login);
     } catch (error) {
-      // Whoever has used up their own hour must not use the one without a token, which all share.
+      // An installation that has used up its hour does not ask without a token instead: everybody shares that hour.
       if (ids !== undefined && error instanceof RateLimited) throw error;
       // The next one may work, and a failure of GitHub as a whole shows in the last request.
     }

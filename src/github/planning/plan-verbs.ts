@@ -16,7 +16,7 @@ import { lastEditOf } from '../../repositories/voices.ts';
 import { startSprint } from '../../sprints/operations.ts';
 import { listSprintRepositories } from '../../sprints/store.ts';
 import { findOwnComment } from '../comments.ts';
-import { assertSeen, type GivenCommand, issueOf } from '../given-command.ts';
+import { assertSeen, type GivenCommand, issueOf, textOf } from '../given-command.ts';
 import { planMarker, readTicks } from './plan-comment.ts';
 
 /** Characters of a goal, and of what a person wants to be different. */
@@ -99,7 +99,7 @@ export async function answerSprintPlan(app: App, given: GivenCommand): Promise<v
   const numbers = isNumbers ? text.split(',').map(Number) : text === '' ? await tickedNumbers(app, given, step.id) : [];
   if (text === '' && numbers.length === 0)
     throw new Refused('Write the numbers of options, or your own words, after `answer`, or tick options first.');
-  const customText = isNumbers ? '' : plain(text);
+  const customText = isNumbers || text === '' ? '' : textOf(given);
   const answer = answerOf(step, numbers, customText);
   await answerWizard(app, session, answer, { isAskedLater: true, answeredBy: given.userId }, (em, id) =>
     continueLater(app, given, em, id),

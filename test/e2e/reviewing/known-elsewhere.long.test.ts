@@ -68,7 +68,7 @@ async function failCheckIn(repository: string, number: number): Promise<void> {
   await mona('PATCH', `${path}/${id}`, { status: 'completed', conclusion: 'failure', output });
 }
 
-test('the checks of another repository are told if everybody who directs the task may write there', async () => {
+test('an agent learns what the checks of another repository say if everybody who directs the task may write there', async () => {
   const { task, other } = await startInBoth();
   const before = world.model.requests.length;
   await failCheckIn('Docs', other);

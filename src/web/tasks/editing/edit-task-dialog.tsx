@@ -184,14 +184,10 @@ function Overtaken(props: {
       {names.map((name) => (
         <div key={name} className="stack">
           <p>
-            Somebody else has changed the {name} since you opened this. Choose one before you save. Yours differs like
-            this:
+            Somebody else has changed the {name} since you opened this. Choose whose text to keep before you save. Yours
+            differs from theirs like this:
           </p>
-          <TextChanges
-            before={current[name]}
-            after={fields[name]}
-            label={`What yours changes in the ${wordOf[name]}`}
-          />
+          <TextChanges before={current[name]} after={fields[name]} label={`How your ${wordOf[name]} differs`} />
           <div className="row wrap-row">
             <Button size="small" onClick={() => onTake(name)}>
               Use their {name}
