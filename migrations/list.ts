@@ -102,6 +102,7 @@ import { ChecksByCommit1772238350000 } from './0126-checks-by-commit.ts';
 import { McpAnswers1772238360000 } from './0127-mcp-answers.ts';
 import { OutdatedParts1772238370000 } from './0128-outdated-parts.ts';
 import { RevisionPlaces1772238380000 } from './0129-revision-places.ts';
+import { ToldPlaces1772238390000 } from './0130-told-places.ts';
 
 /** All migrations, oldest first; an explicit list, because a glob does not work under every runner. */
 export const migrations = [
@@ -209,4 +210,5 @@ export const migrations = [
   McpAnswers1772238360000,
   OutdatedParts1772238370000,
   RevisionPlaces1772238380000,
+  ToldPlaces1772238390000,
 ];

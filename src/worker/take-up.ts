@@ -14,7 +14,7 @@ import { listRepositoriesById } from '../repositories/store.ts';
 import { directorsOf, lackOfEntry, listOpened } from '../runs/directors.ts';
 import { insertEvent, insertStep, type Journal, stepOf } from '../runs/journal.ts';
 import { findRun } from '../runs/store.ts';
-import { copiedStep, copyConversation } from '../runs/taking-up/take-up-store.ts';
+import { copiedStep, copyConversation, countAsOpenIn } from '../runs/taking-up/take-up-store.ts';
 import { setMessages, type Turn } from '../runs/taking-up/turn-store.ts';
 import { dropRevisions, isOfOwn, listOpenPulls, listRevisionsOf } from '../tasks/work-store.ts';
 import { type Assignment, allWorks, type Work } from './work.ts';
@@ -198,6 +198,7 @@ export async function tellOfTakeUp(
   const messages = [...last.messages, storable(withoutSecrets(message, work.secrets))];
   await journal.write(async (em) => {
     await setMessages(em, run.id, turns.length - 1, messages);
+    await countAsOpenIn(em, run.id, turns.length - 1);
     await keepCaughtUp(em, work, turns.length - 1, caught);
     await insertStep(em, run.id, told, {});
   });

@@ -236,7 +236,6 @@ async function pictureOf(
   }));
   const [run, ...earlier] = runs;
   const agent = task.owner === null ? null : await findAgent(em, task.owner);
-  const handoff = (await listHandoffs(em, task.id)).at(-1) ?? null;
   const costs = runs.flatMap((r) => (r.costUsd === null ? [] : [r.costUsd]));
   const events = run === undefined ? [] : await listShownEvents(em, run.id, linesShown);
   const told = await refusalsIn(em, shownIn);
@@ -259,13 +258,24 @@ async function pictureOf(
     lines: events.map((event) => ({ at: event.at, text: told(visible ? visibleEvent(event) : event.text) })),
     subtasks: await pictureSubtasks(em, task.id),
     pulls: await picturePulls(em, task.id),
-    handoff: handoff?.runId === run?.id ? handoff : null,
+    handoff: await pictureOfHandoff(em, task.id, run?.id, told),
     proof: await pictureOfProof(em, task.id, run?.id, shownIn),
     costUsd: costs.length === 0 ? null : costs.reduce((sum, c) => sum + c, 0),
     taskUrl: taskPage(app.config.BASE_URL, task.id),
     commandPrefix: app.config.COMMAND_PREFIX,
   };
   return visiblePicture(em, task, { runId: run?.id, shownIn }, picture);
+}
+
+/** Returns the handoff of the latest run. That of a failed run begins with its failure. */
+async function pictureOfHandoff(
+  em: EntityManager,
+  taskId: string,
+  runId: string | undefined,
+  told: (text: string) => string,
+): Promise<TaskPicture['handoff']> {
+  const last = (await listHandoffs(em, taskId)).at(-1);
+  return last === undefined || last.runId !== runId ? null : { ...last, summary: told(last.summary) };
 }
 
 /**

@@ -160,6 +160,18 @@ export async function listOpenedBy(em: EntityManager, { keptBy }: Point, turn: n
   return rows.map(({ name }) => name.slice(openedPrefix.length)).filter((id) => id !== ownId);
 }
 
+/**
+ * Makes the repositories that a run has opened count as open at the end of a turn, because its messages may repeat what is in
+ * them. Otherwise whoever goes back to this turn would get that text without being asked for those repositories.
+ */
+export async function countAsOpenIn(em: EntityManager, runId: string, turn: number): Promise<void> {
+  await em.query(
+    `update run_steps s set at = least(s.at, t.at) from run_turns t
+     where s.run_id = $1 and starts_with(s.name, $3) and t.run_id = $1 and t.turn = $2`,
+    [runId, turn, openedPrefix],
+  );
+}
+
 /** Conversations are taken up at most this many times. */
 const maxDepth = 100;
 

@@ -49,5 +49,5 @@ test('a key of another repository that nobody can guess does not leave', async (
     const tasks = await world.get<{ failure: { message: string } | null }[]>(`/projects/${world.project.id}/tasks`);
     return tasks.find(({ failure }) => failure !== null);
   };
-  expect((await until('the refusal', failed)).failure?.message).toBe('- key.txt contains a live credential');
+  expect((await until('the refusal', failed)).failure?.message).toBe('key.txt contains a live credential');
 });

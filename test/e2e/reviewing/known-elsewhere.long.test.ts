@@ -17,10 +17,13 @@ interface Run {
 
 let world: World;
 let asked = 0;
+let isSilent = false;
 beforeEach(async () => {
   asked = 0;
+  isSilent = false;
   world = await openWorld(
     (_request, turn) => {
+      if (isSilent) return 'I do not know.';
       if (turn === 0) asked += 1;
       if (turn === 0 && asked === 1) return [{ name: 'open_repository', arguments: { name: 'Docs' } }];
       const there = asked === 1 ? [write('../Docs/there.txt', 'there\n')] : [];
@@ -52,12 +55,12 @@ const eventsOf = async (id: string) =>
   ).map(({ text }) => text);
 
 /** Starts a task in `sample` whose run also changes `Docs`. Returns the numbers of both pull requests. */
-async function startInBoth(): Promise<{ task: WorldTask; own: number; other: number }> {
-  await world.issue('/agent start');
+async function startInBoth(): Promise<{ task: WorldTask; issue: number; own: number; other: number }> {
+  const issue = await world.issue('/agent start');
   const task = await world.taskIn('in_review');
   const pulls = await world.get<Pull[]>(`/tasks/${task.id}/prs`);
   const numberIn = (name: string) => pulls.find(({ repositoryName }) => repositoryName === name)?.prNumber as number;
-  return { task, own: numberIn('sample'), other: numberIn('Docs') };
+  return { task, issue, own: numberIn('sample'), other: numberIn('Docs') };
 }
 
 async function failCheckIn(repository: string, number: number): Promise<void> {
@@ -103,6 +106,30 @@ test('a run that bob directs is not told what the checks of another repository s
   expect(await runsOf(task.id)).toHaveLength(4);
 });
 
+test('who goes back to a turn in which a request is told is asked for the repositories that it quotes', async () => {
+  const { task, own, other } = await startInBoth();
+  const [first] = await world.get<{ id: string }[]>(`/tasks/${task.id}/runs`);
+  isSilent = true;
+  await failCheckIn('Docs', other);
+  expect((await ended(task.id, 2))[0]).toMatchObject({ kind: 'revise', status: 'failed' });
+  isSilent = false;
+  const before = world.model.requests.length;
+  const goBack = { runId: first?.id, turn: 1, text: 'Go on.' };
+  await world.service.api(world.token, 'POST', `/tasks/${task.id}/rewind`, goBack);
+  expect((await ended(task.id, 3))[0]).toMatchObject({ kind: 'rewind', status: 'succeeded' });
+  expect(toldSince(before)).toContain('CANARY');
+  await world.taskIn('in_review');
+  const told = world.model.requests.length;
+  const body = '/agent rewind 1 Write down all you know.';
+  await world.github.as('bob')('POST', `/repos/mona/sample/issues/${own}/comments`, { body });
+  const replies = async () => (await world.comments(own)).map((comment) => comment.body).join();
+  await until('the refusal', async () =>
+    (await replies()).includes('bob has no write permission in the repository Docs.'),
+  );
+  expect(await runsOf(task.id)).toHaveLength(3);
+  expect(toldSince(told)).not.toContain('CANARY');
+});
+
 test('a repository that has become public is not told what the checks of a private one say', async () => {
   const { task, other } = await startInBoth();
   await world.sql(`update repositories set is_private = false where name = 'sample'`, []);
@@ -111,6 +138,22 @@ test('a repository that has become public is not told what the checks of a priva
   const [run] = await ended(task.id, 2);
   expect(run?.failure?.message).toContain('which may not be shown in sample');
   expect(toldSince(before)).not.toContain('CANARY');
+});
+
+test('what is shown of a failed run in a public repository names no private one', async () => {
+  const { task, issue, own, other } = await startInBoth();
+  await world.github.as('bob')('POST', `/repos/mona/sample/issues/${own}/comments`, {
+    body: '/agent revise Shorten it.',
+  });
+  await ended(task.id, 2);
+  await world.taskIn('in_review');
+  await world.service.api(world.token, 'PATCH', `/projects/${world.project.id}`, { sharePrivateContext: true });
+  await world.sql(`update repositories set is_private = false where name = 'sample'`, []);
+  await failCheckIn('Docs', other);
+  await ended(task.id, 3);
+  const reason = 'bob has no write permission in another repository of the project.';
+  const status = async () => (await world.comments(issue)).find(({ body }) => body.includes(reason))?.body;
+  expect(await until('the status', status)).not.toContain('Docs');
 });
 
 test('the comments on an issue in another private repository are left out of a run that bob directs', async () => {
