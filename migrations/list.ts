@@ -103,6 +103,7 @@ import { McpAnswers1772238360000 } from './0127-mcp-answers.ts';
 import { OutdatedParts1772238370000 } from './0128-outdated-parts.ts';
 import { RevisionPlaces1772238380000 } from './0129-revision-places.ts';
 import { ToldPlaces1772238390000 } from './0130-told-places.ts';
+import { PlacesOfTexts1772238400000 } from './0131-places-of-texts.ts';
 
 /** All migrations, oldest first; an explicit list, because a glob does not work under every runner. */
 export const migrations = [
@@ -211,4 +212,5 @@ export const migrations = [
   OutdatedParts1772238370000,
   RevisionPlaces1772238380000,
   ToldPlaces1772238390000,
+  PlacesOfTexts1772238400000,
 ];

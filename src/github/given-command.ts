@@ -6,20 +6,20 @@ import type { AuditAction } from '../domain/audit.ts';
 import { Refused } from '../domain/machine.ts';
 import { mayReveal } from '../domain/settings.ts';
 import type { Command } from '../domain/text/commands.ts';
-import { plain } from '../domain/text/sanitize.ts';
+import { visible } from '../domain/text/sanitize.ts';
 import { mayHaveSeen, mustHaveSeen } from '../domain/waiting.ts';
 import type { RepoName } from '../git/remote-url.ts';
 import { findProject, type GitHubUser } from '../projects/store.ts';
 import { type NeededRight, rightProblemIn } from '../repositories/rights.ts';
 import { findTaskOfPull } from '../runs/reviewing/store.ts';
 import { getTask } from '../tasks/store.ts';
-import type { ReadIssue } from './issue-task.ts';
+import type { ReadIssue, ShownIssue } from './issue-task.ts';
 import { findTaskOfIssue } from './store.ts';
 
 /** A command, the person who gave it and is allowed to, and the place where they gave it. */
 export interface GivenCommand {
   command: Command;
-  source: Pick<CommandSource, 'issue' | 'inReview'> & Partial<Pick<CommandSource, 'body'>>;
+  source: Pick<CommandSource, 'inReview'> & { issue: CommandSource['issue'] & ShownIssue };
   /** The comment in the conversation that contains the command; null for other texts. */
   commentId: number | null;
   /** When the comment or the issue was written; undefined for a label. */
@@ -43,10 +43,8 @@ export interface GivenCommand {
   claimRecord?: (em: EntityManager) => Promise<boolean>;
 }
 
-/** Returns the text that a command takes: its argument and the lines below it. */
-export function textOf({ command: { argument, below } }: Pick<GivenCommand, 'command'>): string {
-  return plain([argument, below].filter((part) => part !== '').join('\n')).trim();
-}
+/** Returns the text that a command takes, as GitHub shows it: its argument and the lines below it. */
+export const textOf = ({ command: { text } }: Pick<GivenCommand, 'command'>): string => visible(text).trim();
 
 /**
  * Returns the text that a command takes, if it needs one.
@@ -94,7 +92,7 @@ export function assertSeen(
  * Returns the issue of a command, with the text that it had when the command was given.
  * @throws Refused when that is not known, because the text may have been edited since then
  */
-export function issueOf({ source: { issue } }: Pick<GivenCommand, 'source'>): CommandSource['issue'] {
+export function issueOf({ source: { issue } }: Pick<GivenCommand, 'source'>): GivenCommand['source']['issue'] {
   if (issue.unknown !== undefined) throw new Refused(issue.unknown);
   return issue;
 }

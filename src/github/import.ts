@@ -14,7 +14,7 @@ import { listProjectRepositories } from '../repositories/store.ts';
 import { ownerIdOf, ownerProblems } from '../tasks/operations.ts';
 import type { GitHubRepository } from './app/installation.ts';
 import { type Place, placeOfRepository } from './app/place.ts';
-import { insertTaskOfIssue, type ReadIssue, shownBesides, wordsOfIssue } from './issue-task.ts';
+import { insertTaskOfIssue, type ShownIssue, showIssue, shownBesides, titleOfIssue } from './issue-task.ts';
 import { readIssue } from './issues/read-issue.ts';
 import { itemsOf } from './paginate.ts';
 
@@ -145,7 +145,7 @@ async function readOpenIssues({ octokit, name }: Place) {
       if (issue.pull_request === undefined)
         found.push({
           number: issue.number,
-          title: wordsOfIssue({ ...issue, body: '' }).title,
+          title: titleOfIssue(issue),
           url: issue.html_url,
           author: issue.user?.login ?? null,
           labels: issue.labels.slice(0, maxLabels).map(labelName),
@@ -201,8 +201,8 @@ async function importIssues(
   });
 }
 
-async function readChosen(place: Place, numbers: number[]): Promise<{ issues: ReadIssue[]; skipped: Skipped[] }> {
-  const issues: ReadIssue[] = [];
+async function readChosen(place: Place, numbers: number[]): Promise<{ issues: ShownIssue[]; skipped: Skipped[] }> {
+  const issues: ShownIssue[] = [];
   const skipped: Skipped[] = [];
   for (let from = 0; from < numbers.length; from += atOnce) {
     const some = numbers.slice(from, from + atOnce);
@@ -214,7 +214,7 @@ async function readChosen(place: Place, numbers: number[]): Promise<{ issues: Re
         skipped.push({ number, reason: reason ?? '', taskId: null });
       else {
         const { title, html_url: url } = issue;
-        issues.push({ number, title, body: issue.body ?? '', url, ...shownBesides(issue) });
+        issues.push(await showIssue({ number, title, body: issue.body ?? '', url, ...shownBesides(issue) }));
       }
     }
   }

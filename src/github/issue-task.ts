@@ -3,15 +3,22 @@ import type { App } from '../app.ts';
 import type { RepositoryRow } from '../db/tables/project.ts';
 import { harmless, harmlessLine, oneLine, plain, visible } from '../domain/text/sanitize.ts';
 import { insertTask } from '../tasks/operations.ts';
+import { asShown } from '../threads/as-shown.ts';
 import { findTaskOfIssue, lockIssue } from './store.ts';
 
 const maxBody = 50_000;
 
-/** Returns the title and the text of an issue as a task gets them. */
-export function wordsOfIssue({ number, title, body }: { number: number; title: string; body: string | null }) {
+/** Returns the title of an issue as a task gets it. */
+export const titleOfIssue = ({ number, title }: Pick<ReadIssue, 'number' | 'title'>): string =>
+  oneLine(plain(title), 200) || `Issue ${number}`;
+
+/** Returns the title and the text of an issue as a task gets them, and its text as it is written. */
+export function wordsOfIssue(issue: Pick<ShownIssue, 'number' | 'title' | 'body' | 'shown'>) {
+  const { body, shown } = issue;
   return {
-    title: oneLine(plain(title), 200) || `Issue ${number}`,
-    description: plain(body ?? '').slice(0, maxBody),
+    title: titleOfIssue(issue),
+    description: shown.slice(0, maxBody),
+    written: plain(body).slice(0, maxBody),
   };
 }
 
@@ -34,12 +41,13 @@ export function comparedWords(
 ) {
   const written = wordsForIssue(task, commandPrefix);
   const isSame = (a: string, b: string) => normal(a) === normal(b);
+  const isUnchanged =
+    isSame(issue.description, task.description) ||
+    // Texts that people wrote here may have more than GitHub shows, such as the alternative text of an image.
+    [written.body, task.description].some((text) => isSame(issue.written, text));
   return {
     title: isSame(issue.title, written.title) || isSame(issue.title, task.title) ? task.title : issue.title,
-    description:
-      isSame(issue.description, written.body) || isSame(issue.description, task.description)
-        ? task.description
-        : issue.description,
+    description: isUnchanged ? task.description : issue.description,
   };
 }
 
@@ -55,6 +63,16 @@ export interface ReadIssue {
   /** See `shownBesides`; undefined if that is not known. */
   type?: string | null;
   assignees?: string[];
+}
+
+/** An issue, and its text as GitHub shows it to people. */
+export interface ShownIssue extends ReadIssue {
+  shown: string;
+}
+
+/** @throws NoAnswer */
+export async function showIssue<T extends Pick<ReadIssue, 'body'>>(issue: T): Promise<T & { shown: string }> {
+  return { ...issue, shown: await asShown(issue.body) };
 }
 
 /** An issue shows at most this many assignees on GitHub. */
@@ -78,7 +96,7 @@ export async function insertTaskOfIssue(
   app: App,
   em: EntityManager,
   { id: repositoryId, projectId }: Pick<RepositoryRow, 'id' | 'projectId'>,
-  issue: ReadIssue,
+  issue: ShownIssue,
   task: { status: 'backlog' | 'ready'; owner?: string | undefined; createdBy: string },
 ): Promise<{ id: string; title: string; isNew: boolean }> {
   const { title, description } = wordsOfIssue(issue);

@@ -142,6 +142,14 @@ export async function sourcesOfText(
   return (await listOpenedOfTasks(em, [parentId])).map(({ repositoryId }) => repositoryId);
 }
 
+/** Returns the repositories whose content the title and the description of a task may repeat. */
+export async function listTextPlaces(em: EntityManager, taskId: string): Promise<string[]> {
+  const rows: { ids: string[] }[] = await em.query('select text_repository_ids as ids from tasks where id = $1', [
+    taskId,
+  ]);
+  return rows[0]?.ids ?? [];
+}
+
 /**
  * Makes a person a director of a run, in the caller's transaction, which has locked the run. `checked` are the
  * repositories in which they may write.

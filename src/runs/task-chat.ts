@@ -5,7 +5,7 @@ import { AskInChat, ChatMessage, HistoryQuery, listHistory } from '../agents/cha
 import { agentInChat, findAgent, findBuiltInAgent, mayContinue } from '../agents/store.ts';
 import type { App } from '../app.ts';
 import type { AgentRow } from '../db/tables/project.ts';
-import type { HandoffRow } from '../db/tables/task.ts';
+import { type HandoffRow, placesOfTask } from '../db/tables/task.ts';
 import { defaultAgentKey } from '../domain/agent.ts';
 import { costText } from '../domain/budget.ts';
 import { proofSentence } from '../domain/proof/proof.ts';
@@ -19,7 +19,7 @@ import { findRepository } from '../repositories/store.ts';
 import { onTask } from '../tasks/routes.ts';
 import type { TaskView } from '../tasks/store.ts';
 import { findDiff, findHeldDiff, listHandoffs, listPulls, type StoredDiff } from '../tasks/work-store.ts';
-import { listOpenedOfTasks, sourcesOfText } from './directors.ts';
+import { listOpenedOfTasks, listTextPlaces } from './directors.ts';
 import { findProof } from './proof/proof-store.ts';
 import { listFollowed } from './store.ts';
 
@@ -66,7 +66,7 @@ interface RelatedTask {
   id: string;
   title: string;
   status: TaskStatus;
-  /** Its repository and that of its issue. */
+  /** Its repository, that of its issue, and those whose content its text may repeat. */
   repositoryIds: string[];
 }
 
@@ -76,7 +76,7 @@ interface RelatedTask {
  */
 async function getSurroundings(em: EntityManager, taskId: string): Promise<Surroundings> {
   const related = `json_build_object('id', o.id, 'title', o.title, 'status', o.status, 'repositoryIds',
-    array_remove(array[o.repository_id, o.issue_repository_id], null))`;
+    ${placesOfTask})`;
   const [row]: Surroundings[] = await em.query(
     `select ${agentInChat} as owner, s.name as sprint, s.directed_by as "sprintWriters",
        (select ${related} from tasks o where o.id = t.parent_id) as parent,
@@ -167,11 +167,7 @@ async function shownInComment(app: App, task: TaskView, comment: InComment): Pro
     for (const each of tasks) if (await mayNameIn(comment)(each.repositoryIds)) known.push(each);
     return known;
   };
-  const sources = [
-    ...(await sourcesOfText(em, task)),
-    ...(task.issueRepositoryId === null ? [] : [task.issueRepositoryId]),
-  ];
-  const isTextSecret = (await secretOf(sources)).size > 0;
+  const isTextSecret = (await secretOf(await listTextPlaces(em, task.id))).size > 0;
   const secretRuns = new Set(opened.filter((each) => secret.has(each.repositoryId)).map(({ runId }) => runId));
   return {
     description: isTextSecret ? '' : all.description,

@@ -91,6 +91,8 @@ export async function insertTask(
     createdBy: string | null;
     /** Whose words it follows, if not those of the person who created it. */
     directedBy?: string[];
+    /** The repositories whose content it may repeat; that of its issue is among them. */
+    textRepositoryIds?: string[];
     issue?: IssueLink;
     wantsIssue?: boolean;
     planFirst?: boolean | null | undefined;
@@ -139,11 +141,18 @@ export async function insertTask(
 }
 
 /** Returns the columns about the issue of a new task, which says what the task says. */
-function issueFields({ issue, title, description }: { issue?: IssueLink; title: string; description: string }) {
-  if (issue === undefined) return {};
+function issueFields(task: { issue?: IssueLink; title: string; description: string; textRepositoryIds?: string[] }) {
+  const { issue, title, description, textRepositoryIds = [] } = task;
+  if (issue === undefined) return { textRepositoryIds };
   const { repositoryId: issueRepositoryId, number: issueNumber, url: issueUrl, type = null, assignees = [] } = issue;
   const shown = { issueType: type, issueAssignees: assignees, issueTitle: title, issueBody: description };
-  return { issueRepositoryId, issueNumber, issueUrl, ...shown };
+  return {
+    issueRepositoryId,
+    issueNumber,
+    issueUrl,
+    textRepositoryIds: [...textRepositoryIds, issueRepositoryId],
+    ...shown,
+  };
 }
 
 function writersOf({ directedBy, createdBy }: { directedBy?: string[]; createdBy: string | null }): string[] {

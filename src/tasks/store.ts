@@ -1,7 +1,7 @@
 import type { EntityManager } from 'typeorm';
 import { lockUntilCommit } from '../db/locks.ts';
 import { liveRun } from '../db/tables/run.ts';
-import { type TaskRow, Tasks } from '../db/tables/task.ts';
+import { type KnownTaskRow, type TaskRow, Tasks } from '../db/tables/task.ts';
 import { Refused } from '../domain/machine.ts';
 import type { SprintStatus } from '../domain/sprint.ts';
 import { maxSubtasks, type TaskFacts, type TaskStatus, taskStatuses } from '../domain/task.ts';
@@ -10,8 +10,7 @@ import { notFound } from '../errors.ts';
 import { ghost } from '../projects/store.ts';
 
 /** A task as the service reads it. The API shows what `Task` in schemas.ts names. */
-export interface TaskView
-  extends Omit<TaskRow, 'issueTitle' | 'issueBody' | 'rewrittenAt' | 'rewrittenBy' | 'responsibleChosen'> {
+export interface TaskView extends KnownTaskRow {
   /** What the task's issue says, if that differs from the task. */
   issueText: { title: string; description: string } | null;
   /** What its run waits for; null when it does not wait. */

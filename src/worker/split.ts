@@ -4,7 +4,7 @@ import type { NewSubtask } from '../conversation/tools/tool.ts';
 import type { RunRow } from '../db/tables/run.ts';
 import { RunFailed } from '../domain/run.ts';
 import { maxSubtasks, tooManySubtasks } from '../domain/task.ts';
-import { directorsOf } from '../runs/directors.ts';
+import { directorsOf, listOpened } from '../runs/directors.ts';
 import { queueRun } from '../runs/operations.ts';
 import { findLiveRun } from '../runs/store.ts';
 import { moveTask, tryMoveTask } from '../tasks/move.ts';
@@ -42,6 +42,7 @@ export async function splitTask(
   // A full sprint does not hold up the work.
   const sprintId = sprint !== null && (await fitsSprint(em, sprint, subtasks.length)) ? sprint : null;
   const directedBy = await directorsOf(em, run.id);
+  const textRepositoryIds = await listOpened(em, run.id, null);
   for (const { title, description } of subtasks) {
     const id = await insertTask(app, em, parent.projectId, {
       title,
@@ -56,6 +57,7 @@ export async function splitTask(
       // Null marks subtasks created by a model. Their runs count against the budget of the parent.
       createdBy: null,
       directedBy,
+      textRepositoryIds,
     });
     if (owner === null) continue;
     await moveTask(app, em, id, 'start');

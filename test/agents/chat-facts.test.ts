@@ -110,24 +110,21 @@ test('the chat about a sprint knows owners, pull requests, handoffs, the digest 
   expect(ofEarly).toContain(`## Carried over to later sprints or the backlog\n- ${task}: Slow work`);
 });
 
-test('a comment tells the text of a subtask only to who may read what its writer had read', async () => {
+test('a comment tells what comes from another repository only to who may read it, also when its issue has gone', async () => {
   const { manager } = service.app.db;
-  const [parent, task] = [await makeTask('Parent'), await makeTask('Part')];
+  const [parent, task] = [await makeTask('Parent'), await makeTask('The secret part')];
   await manager.query(
-    `update tasks set parent_id = $1, created_by = null, description = 'vault says so' where id = $2`,
+    `update tasks set parent_id = $1, description = 'vault says so', text_repository_ids = '["repo_vault"]' where id = $2`,
     [parent, task],
   );
-  await manager.query(
-    `insert into runs (id, task_id, project_id, kind, status) values ('run_parent', $1, $2, 'start', 'succeeded')`,
-    [parent, project],
-  );
-  await manager.query(`insert into run_steps (run_id, name, data) values ('run_parent', 'opened repo_vault', '{}')`);
   const user = (await call(ada, 'GET', '/me')).body;
-  const promptFor = async (mayRead: boolean) => {
+  const promptFor = async (id: string, mayRead: boolean) => {
     const comment = { hidesPrivate: false, mayTellOf: async (id: string) => mayRead || id !== 'repo_vault' };
-    await chatAboutTask(service.app, await getTask(manager, task), { user, message: 'What is it?' }, comment);
+    await chatAboutTask(service.app, await getTask(manager, id), { user, message: 'What is it?' }, comment);
     return texts(last()).join('\n');
   };
-  expect(await promptFor(false)).not.toContain('vault says so');
-  expect(await promptFor(true)).toContain('vault says so');
+  expect(await promptFor(task, false)).not.toContain('vault says so');
+  expect(await promptFor(task, true)).toContain('vault says so');
+  expect(await promptFor(parent, false)).not.toContain('The secret part');
+  expect(await promptFor(parent, true)).toContain('The secret part');
 });

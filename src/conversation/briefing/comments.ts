@@ -1,7 +1,7 @@
 import type { App, Octokit } from '../../app.ts';
 import type { RepositoryRow } from '../../db/tables/project.ts';
 import { mayReveal } from '../../domain/settings.ts';
-import { plain } from '../../domain/text/sanitize.ts';
+import { withoutCommands } from '../../domain/text/commands.ts';
 import type { RepoName } from '../../git/remote-url.ts';
 import { lastPage } from '../../outgoing/smaller-pages.ts';
 import { findProject, upsertUser } from '../../projects/store.ts';
@@ -11,6 +11,7 @@ import { lackOfRight } from '../../repositories/rights.ts';
 import { findRepository } from '../../repositories/store.ts';
 import { type Voice, voicesOf } from '../../repositories/voices.ts';
 import { listPullsIn } from '../../tasks/work-store.ts';
+import { asShown } from '../../threads/as-shown.ts';
 import type { AboutRun } from '../about-run.ts';
 
 /** A comment as it is shown to the agent. */
@@ -137,8 +138,8 @@ interface Reader {
 type At = RepoName & { issue_number: number };
 
 /**
- * Reads the newest comments of people. Those of bots, the service's own included, are left out, and so are those that
- * contain nothing but commands to the service.
+ * Reads the newest comments of people. Those of bots, the service's own included, are left out, and so are commands to the
+ * service with their texts.
  */
 export async function commentsOf(
   octokit: Octokit,
@@ -146,7 +147,9 @@ export async function commentsOf(
   { where, botId, commandPrefix, elsewhere, admit }: Reader,
 ): Promise<Thread> {
   const { found, isCut } = await newest(octokit, at);
-  const kept = fitting(found.filter(({ user, body }) => !isBot(user, botId) && !isCommand(body ?? '', commandPrefix)));
+  const marks = { prefix: commandPrefix, slug: undefined };
+  const ofPeople = found.filter(({ user }) => !isBot(user, botId));
+  const kept = await fitting(ofPeople.map((each) => ({ ...each, body: withoutCommands(each.body ?? '', marks) })));
   // Without an answer of GitHub, nobody's rights count. People want the run to go on, so it does not wait for one.
   const voices = await voicesOf(octokit, kept.comments).catch(() => new Map<Fitting, Voice[]>());
   const people = new Map([...voices.values()].reverse().flatMap((each) => each.map((voice) => [voice.id, voice])));
@@ -175,11 +178,6 @@ function isBot(user: GitHubComment['user'], ownId: number | undefined): boolean 
   return user !== null && (user.type === 'Bot' || user.login.endsWith('[bot]') || user.id === ownId);
 }
 
-function isCommand(body: string, prefix: string): boolean {
-  const lines = body.split('\n').filter((line) => line.trim() !== '');
-  return lines.every((line) => line.toLowerCase().startsWith(`${prefix.toLowerCase()} `));
-}
-
 /**
  * Reads the last one or two pages of comments. GitHub lists those of an issue only with the oldest first.
  */
@@ -195,11 +193,11 @@ async function newest(octokit: Octokit, at: At): Promise<{ found: GitHubComment[
 
 type Fitting = GitHubComment & { text: string };
 
-function fitting(found: GitHubComment[]): { comments: Fitting[]; isCut: boolean } {
+async function fitting(found: GitHubComment[]): Promise<{ comments: Fitting[]; isCut: boolean }> {
   const comments: Fitting[] = [];
   let chars = 0;
   for (const each of found.toReversed()) {
-    const text = cut(plain(each.body ?? '').trim());
+    const text = cut((await asShown(each.body ?? '')).trim());
     if (text === '') continue;
     chars += text.length;
     if (comments.length === maxComments || chars > maxChars) return { comments: comments.reverse(), isCut: true };

@@ -53,7 +53,7 @@ export function reviewMessages(about: AboutPull): Message[] {
 
 function describePull(about: AboutPull): string {
   const { number, repositoryName, asked, title, body, author, files, allowed, rounds, earlier, notUseful } = about;
-  const text = plain(body).trim().slice(0, 10_000);
+  const text = body.trim().slice(0, 10_000);
   const parts = [
     `# Review pull request ${number} of ${repositoryName}`,
     asked === '' ? '' : `## What was asked\n${visible(asked)}`,

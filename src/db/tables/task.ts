@@ -28,6 +28,8 @@ export interface TaskRow {
   /** The type of the issue and the logins of its assignees, as GitHub showed them last. */
   issueType: string | null;
   issueAssignees: string[];
+  /** The repositories whose content its title and description may repeat, even if its issue has gone. */
+  textRepositoryIds: string[];
   /** Whether an issue should be created for the task. */
   wantsIssue: boolean;
   /** Whether its agent proposes a plan first; null for the setting of the repository. */
@@ -57,6 +59,13 @@ export interface TaskRow {
   createdAt: Date;
   updatedAt: Date;
 }
+
+/** What the views of a task have of its row. */
+export type KnownTaskRow = Omit<
+  TaskRow,
+  'issueTitle' | 'issueBody' | 'textRepositoryIds' | 'rewrittenAt' | 'rewrittenBy' | 'responsibleChosen'
+>;
+
 export const Tasks = table<TaskRow>('tasks', {
   id: key(),
   projectId: text(),
@@ -78,6 +87,7 @@ export const Tasks = table<TaskRow>('tasks', {
   issueBody: maybeText(),
   issueType: maybeText(),
   issueAssignees: json({ default: [] }),
+  textRepositoryIds: json({ default: [] }),
   wantsIssue: flag(false),
   planFirst: { type: 'boolean', nullable: true },
   failure: json({ nullable: true }),
@@ -95,6 +105,10 @@ export const Tasks = table<TaskRow>('tasks', {
   createdAt: madeNow(),
   updatedAt: madeNow(),
 });
+
+/** The repositories of a task `o`: its own, that of its issue, and those whose content its text may repeat; an array of ids in SQL. */
+export const placesOfTask = `array_remove(array[o.repository_id, o.issue_repository_id] ||
+  array(select jsonb_array_elements_text(o.text_repository_ids)), null)`;
 
 /** The dependencies between tasks. */
 export interface TaskDependencyRow {

@@ -1,16 +1,28 @@
-import { fromMarkdown } from 'mdast-util-from-markdown';
-import { gfmFromMarkdown } from 'mdast-util-gfm';
-import { gfm } from 'micromark-extension-gfm';
+import { parseMarkdown, shownText, unshownParts } from './shown-text.ts';
 
-/**
- * One command in a comment: `/agent start Reviewer` is the verb `start` with the argument `Reviewer`. `line` starts at 0. `below`
- * are the lines that follow in the same paragraph; the text that some verbs take goes on there.
- */
+/** One command in a comment: `/agent start Reviewer` is the verb `start` with the argument `Reviewer`. `line` starts at 0. */
 export interface Command {
   verb: string;
   argument: string;
   line: number;
-  below: string;
+  /** The argument, and the lines that follow in the same paragraph, as GitHub shows them. Some verbs take that much. */
+  text: string;
+  /** The argument, and all other lines of the comment, as GitHub shows them. */
+  comment: string;
+}
+
+/** The verbs whose text goes on to the end of its paragraph. */
+const takeText = new Set(['revise', 'say', 'answer', 'ask', 'retry', 'rewind', 'review', 'fix']);
+
+/** Returns a comment without its commands and their texts, which are told elsewhere, or were refused. */
+export function withoutCommands(body: string, marks: Marks): string {
+  let isTaken = false;
+  const left = linesOf(body).filter((line) => {
+    const command = commandOf(line, marks);
+    if (command !== undefined || line.trim() === '') isTaken = command !== undefined && takeText.has(command.verb);
+    return command === undefined && !isTaken;
+  });
+  return left.join('\n');
 }
 
 /** What a command starts with: the prefix, or a mention of the App (`@slug text` means `ask text`). */
@@ -29,36 +41,37 @@ export function mayHoldCommands(body: string, marks: Marks): boolean {
 
 /**
  * Finds the commands in a comment: lines that begin with the prefix or a mention, outside of what GitHub renders as
- * code, quote or HTML, and of what it has copied from somebody else. Malicious Markdown can keep the parser busy for seconds, so call this in a worker thread.
+ * code, quote or HTML, of what it does not show, and of what it has copied from somebody else. Malicious Markdown can keep the parser busy for seconds, so call this in a worker thread.
  */
 export function parseCommands(body: string, marks: Marks): Command[] {
-  const tree = fromMarkdown(body, { extensions: [gfm()], mdastExtensions: [gfmFromMarkdown()] });
+  const tree = parseMarkdown(body);
   const hidden = new Set<number>();
-  hide(tree, hidden);
+  const begun = new Set<number>();
+  hide(tree, hidden, begun);
   const lines = linesOf(body);
-  for (const line of copiedIn(lines)) hidden.add(line);
+  for (const line of [...unshownIn(body, unshownParts(body, tree)), ...copiedIn(lines)]) hidden.add(line);
   for (let line = mailIn(lines, hidden); line < lines.length; line++) hidden.add(line);
   const found = lines.map((text, line) => (hidden.has(line) ? undefined : commandOf(text, marks)));
-  const goesOn = (n: number) => !hidden.has(n) && found[n] === undefined && isText.test(lines[n] ?? '');
+  const goesOn = (n: number) =>
+    !hidden.has(n) && !begun.has(n) && found[n] === undefined && isText.test(lines[n] ?? '');
   return found.flatMap((command, line) => {
     if (command === undefined) return [];
     let end = line + 1;
     while (goesOn(end)) end++;
+    const shown = (others: string[]) => shownText([command.argument, ...others].join('\n')).trim();
     return [
       {
         ...command,
         line,
-        below: lines
-          .slice(line + 1, end)
-          .join('\n')
-          .trim(),
+        text: shown(lines.slice(line + 1, end)),
+        comment: shown(lines.filter((_, n) => n !== line)),
       },
     ];
   });
 }
 
-/** A line that continues a paragraph: it is not blank, and begins no quote, code block or HTML. */
-const isText = /^\s{0,3}(?!>|```|~~~|<)\S/;
+/** A line that continues a paragraph: it is not blank, and begins no HTML. */
+const isText = /^\s{0,3}(?!<)\S/;
 
 /**
  * Returns the numbers of the lines that GitHub's "Create issue from discussion" and "Reference in new issue" may have copied. Neither
@@ -104,6 +117,20 @@ function mailIn(lines: string[], hidden: Set<number>): number {
   return found === -1 ? lines.length : found;
 }
 
+/** Returns the numbers of the lines that begin inside parts that are not shown, such as the title of a link. */
+function unshownIn(body: string, parts: { from: number; to: number }[]): number[] {
+  let start = 0;
+  let seen = 0;
+  let end = 0;
+  return linesOf(body).flatMap((line, n) => {
+    const at = start;
+    start += line.length + (body.startsWith('\r\n', start + line.length) ? 2 : 1);
+    for (let part = parts[seen]; part !== undefined && part.from < at; part = parts[++seen])
+      end = Math.max(end, part.to);
+    return at < end ? [n] : [];
+  });
+}
+
 const linesOf = (body: string) => body.split(/\r\n|\n|\r/);
 
 function commandOf(line: string, { prefix, slug }: Marks): { verb: string; argument: string } | undefined {
@@ -133,12 +160,16 @@ interface Node {
 
 const hiding = new Set(['blockquote', 'code', 'inlineCode', 'html']);
 
-/** Adds the numbers of the lines, from 0, that begin inside code, quotes or HTML. */
-function hide(node: Node, hidden: Set<number>): void {
+/** Those that begin on a line of their own, or as an entry of a list. */
+const blocks = new Set(['blockquote', 'code']);
+
+/** Adds the numbers of the lines, from 0, that begin inside code, quotes or HTML, and of those on which a block of these begins. */
+function hide(node: Node, hidden: Set<number>, begun: Set<number>): void {
   const { position } = node;
+  if (blocks.has(node.type) && position !== undefined) begun.add(position.start.line - 1);
   if (hiding.has(node.type) && position !== undefined)
     // The node's first line is not added, because it begins with the node's own marker or with text before the node.
     // Lines of the AST start at 1 and ours at 0, so starting at `start.line` skips that first line.
     for (let { line } = position.start; line < position.end.line; line++) hidden.add(line);
-  else for (const child of node.children ?? []) hide(child, hidden);
+  else for (const child of node.children ?? []) hide(child, hidden, begun);
 }

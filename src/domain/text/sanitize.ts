@@ -38,9 +38,14 @@ export function slug(title: string, max = 40): string {
     .replace(/-+$/, '');
 }
 
+/** What begins an image, unless it is an attachment on GitHub, whose address nobody else can choose. */
+const remoteImage =
+  /!(?=\[)(?!\[[^[\]\n]{0,300}\]\(https:\/\/(?:github\.com\/user-attachments\/assets\/[0-9a-f-]{36}|(?:private-)?user-images\.githubusercontent\.com\/[\w./-]{1,200})\))/g;
+
 /**
  * Makes text by people or a model harmless in a comment or pull request. The text mentions nobody, closes and links no
- * issue, runs no command and opens no HTML comment. It looks the same to a reader.
+ * issue, runs no command and opens no HTML comment. It looks the same to a reader, except that an image is a link, unless somebody
+ * attached it on GitHub: GitHub fetches images when somebody looks, so their addresses could carry what the model has read.
  */
 export function harmless(text: string, commandPrefix: string): string {
   const joiner = '\u2060';
@@ -49,6 +54,7 @@ export function harmless(text: string, commandPrefix: string): string {
       .replace(/&(?=#\d+;|#x[0-9a-f]+;|[a-z]+;)/gi, '&amp;')
       .replace(/[\u202A-\u202E\u2066-\u2069]/g, '')
       .replace(/<!--/g, '&lt;!--')
+      .replace(remoteImage, `!${joiner}`)
       // An HTML tag could format, hide or swallow the text after it.
       .replace(/<(?=[a-z/?!])/gi, `<${joiner}`)
       .replace(
@@ -70,11 +76,9 @@ export function plain(text: string): string {
   return visible(withoutComments(text));
 }
 
-/** Removes invisible characters, and those that change the direction of text. */
+/** Removes invisible characters, such as those that change the direction or the look of others. */
 export function visible(text: string): string {
-  return text
-    .replace(/[\u200B-\u200F\u202A-\u202E\u2060-\u2069\uFEFF\u00AD\u180E]|[\u{E0000}-\u{E007F}]/gu, '')
-    .replace(/(?!\s)\p{Cc}/gu, '');
+  return text.replace(/\p{Default_Ignorable_Code_Point}|[\u{E0000}-\u{E0FFF}]|(?!\s)\p{Cc}/gu, '');
 }
 
 /** Removes HTML comments in linear time. As on GitHub, a comment that is never closed hides all text after it. */

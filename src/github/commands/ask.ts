@@ -81,13 +81,13 @@ async function aboutTask(app: App, taskId: string, asking: Asking, comment: InCo
 async function withoutTask(app: App, given: GivenCommand, asking: Asking, comment: InComment): Promise<string> {
   const { repository } = given;
   const agent = (await findBuiltInAgent(app.db.manager, repository.projectId, defaultAgentKey)) ?? undefined;
-  const { title, body } = issueOf(given);
+  const { title, shown } = issueOf(given);
   return converseInChat(app, {
     about: undefined,
     at: undefined,
     projectId: repository.projectId,
     agent,
-    context: `# ${plain(title)}\n${fenced(plain(body).slice(0, 20_000))}`,
+    context: `# ${plain(title)}\n${fenced(shown.slice(0, 20_000))}`,
     reads: { repository, branch: null },
     mayName: mayNameIn(comment),
     ...asking,

@@ -14,6 +14,7 @@ import { httpStatusOf, type Place, placeOfEvent } from '../app/place.ts';
 import { commandTable, isCommandTable } from '../comments.ts';
 import { replyOnce } from '../diff/reply.ts';
 import { type CommandSource, type GivenCommand, type IssueThen, taskOfPlace, textIdOf } from '../given-command.ts';
+import { showIssue } from '../issue-task.ts';
 import { findTaskNames, withTaskNames } from '../mirror/task-names.ts';
 import { claimCommandRecord, clearNotices, insertHandledCommand, wasCommandHandled } from '../store.ts';
 import { postNotice, removeReply } from './notices.ts';
@@ -72,7 +73,8 @@ export async function handleCommands(app: App, source: CommandSource): Promise<v
   if (right === 'read' && !commands.every(({ verb }) => verbNamed(verb)?.isForReaders)) return refuse();
   if (!(await isStillThere(place, source))) return;
   const user = await upsertUser(app.db.manager, { ...source.sender, login });
-  await carryOutInOrder(app, place, { source, commands, userId: user.id, right });
+  const shown = { ...source, issue: await showIssue(source.issue) };
+  await carryOutInOrder(app, place, { source: shown, commands, userId: user.id, right });
 }
 
 /**
@@ -95,8 +97,8 @@ export async function handleLabel(
   { user, remember }: { user: { id: string } } & Pick<GivenCommand, 'remember'>,
 ): Promise<void> {
   const { octokit, name, repository } = place;
-  const issue = { ...labelled, isPull: false };
-  const command = { verb: 'start', argument: '', line: 0, below: '' };
+  const issue = await showIssue({ ...labelled, isPull: false });
+  const command = { verb: 'start', argument: '', line: 0, text: '', comment: '' };
   const given: GivenCommand = {
     command,
     source: { issue },
@@ -119,7 +121,7 @@ type Source = Pick<CommandSource, 'issue' | 'commentId' | 'inReview'>;
 
 /** The commands of one text, and the person who wrote them. */
 interface CommandBatch {
-  source: CommandSource;
+  source: CommandSource & GivenCommand['source'];
   commands: Command[];
   userId: string;
   /** Prefix of the keys by which the commands of this text are recorded. */

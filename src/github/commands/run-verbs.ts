@@ -1,7 +1,7 @@
 import type { EntityManager } from 'typeorm';
 import type { App } from '../../app.ts';
 import { Refused } from '../../domain/machine.ts';
-import { fenced, plain } from '../../domain/text/sanitize.ts';
+import { fenced, plain, visible } from '../../domain/text/sanitize.ts';
 import { isForPerson } from '../../domain/waiting.ts';
 import { reviseTask } from '../../runs/operations.ts';
 import { answerList, wordsOf } from '../../runs/review/request-changes.ts';
@@ -19,6 +19,7 @@ import {
 } from '../../runs/waiting/operations.ts';
 import { getTask } from '../../tasks/store.ts';
 import { listLatestRuns, type Revision } from '../../tasks/work-store.ts';
+import { asShown } from '../../threads/as-shown.ts';
 import { keepComments } from '../diff/keep-comments.ts';
 import { type DiffThread, placeOf } from '../diff/read-threads.ts';
 import { type AskedRevision, readReview, reviewRevision } from '../follow/reviews.ts';
@@ -36,7 +37,7 @@ import { answerSprintPlan, approveSprintPlan, hasPlan } from '../planning/plan-v
 /** Answers the question of the task's run, or else the open question of the issue's plan. */
 async function answer(app: App, given: GivenCommand): Promise<unknown> {
   if (!(await isForRun(app, given))) return answerSprintPlan(app, given);
-  const argument = plain(requiredArgument(given, 'the number of an option, or your own words,'));
+  const argument = visible(requiredArgument(given, 'the number of an option, or your own words,'));
   // Below a number, people write to each other.
   const text = /^\d+$/.test(argument) ? argument : textOf(given);
   return answerRun(app, { ...(await actOf(app, given)), text });
@@ -57,7 +58,7 @@ async function revise(app: App, given: GivenCommand): Promise<unknown> {
     await given.remember(em);
   };
   if (waitsForRevision(await getTask(app.db.manager, taskId)))
-    return reviseWaiting(app, { ...(await actOf(app, given)), text: plain(revision.text), revision, also: both });
+    return reviseWaiting(app, { ...(await actOf(app, given)), text: visible(revision.text), revision, also: both });
   return reviseTask(app, revision, both);
 }
 
@@ -170,7 +171,8 @@ async function revisionInReview(app: App, given: GivenCommand): Promise<AskedRev
   if (inReview?.kind !== 'thread') throw new Refused('This review was deleted.');
   const { threads, ids } = await keepComments(app, given.at, pull);
   const thread = threads.find(({ firstId }) => firstId === inReview.firstId);
-  const asked = requestIn(given);
+  // The words of the person who gave the command: its argument, and the other lines of the comment.
+  const asked = visible(given.command.comment);
   if (thread === undefined || asked === '') throw new Refused('Write what should change after `revise`.');
   const commentIds = thread.comments.flatMap(({ id }) => ids.get(id) ?? []);
   const [first] = thread.comments;
@@ -182,27 +184,21 @@ async function revisionInReview(app: App, given: GivenCommand): Promise<AskedRev
     source: 'person',
     cause,
     words: first === undefined ? asked : wordsOf('', [{ place: placeOf(first), text: asked }]),
-    text: [threadText(issue.number, thread, asked), answerList(asks)].filter((part) => part !== '').join('\n\n'),
+    text: [await threadText(issue.number, thread, asked), answerList(asks)].filter((part) => part !== '').join('\n\n'),
     askedBy: given.userId,
     repositoryIds: [pull.repositoryId],
   } satisfies Revision;
   return { revision, also: (em) => giveComments(em, commentIds, cause) };
 }
 
-/** Returns the words of the person who gave the command: its argument, and the other lines of the comment. */
-function requestIn({ command, source: { body = '' } }: GivenCommand): string {
-  const others = body.split(/\r\n|\n|\r/).filter((_, line) => line !== command.line);
-  return plain([command.argument, ...others].join('\n')).trim();
-}
-
 /** Anybody may write in a thread, so at most this many characters of it are quoted. No comment is cut. */
 const maxThreadChars = 100_000;
 
 /** Describes a thread to the agent. The request is an instruction; what others said in the thread is quoted as data. */
-function threadText(number: number, { comments }: DiffThread, asked: string): string {
+async function threadText(number: number, { comments }: DiffThread, asked: string): Promise<string> {
   const [first] = comments;
   const hunk = first?.diff_hunk ?? '';
-  const said = newest(comments, maxThreadChars);
+  const said = await newest(comments, maxThreadChars);
   return [
     `In a thread of pull request #${number}, at ${first === undefined ? 'a deleted comment' : placeOf(first)}:`,
     asked,
@@ -217,16 +213,17 @@ function threadText(number: number, { comments }: DiffThread, asked: string): st
  * Returns the first comment and as many of the last ones as fit, and says how many between them are left out. Only those are
  * cleaned, because that takes time.
  */
-function newest([first, ...others]: DiffThread['comments'], maxChars: number): string[] {
-  const shown = ({ user, body }: DiffThread['comments'][number]) =>
-    `${user?.login ?? 'a deleted account'}:\n${plain(body).trim()}`;
+async function newest([first, ...others]: DiffThread['comments'], maxChars: number): Promise<string[]> {
+  const shown = async ({ user, body }: DiffThread['comments'][number]) =>
+    `${user?.login ?? 'a deleted account'}:\n${(await asShown(body)).trim()}`;
   if (first === undefined) return [];
   let left = maxChars - first.body.length;
   const fitting = others.toReversed().findIndex(({ body }) => {
     left -= body.length;
     return left < 0;
   });
-  if (fitting === -1) return [first, ...others].map(shown);
+  if (fitting === -1) return Promise.all([first, ...others].map(shown));
   const leftOut = others.length - fitting;
-  return [shown(first), `[… ${leftOut} comments left out …]`, ...others.slice(leftOut).map(shown)];
+  const last = await Promise.all(others.slice(leftOut).map(shown));
+  return [await shown(first), `[… ${leftOut} comments left out …]`, ...last];
 }

@@ -8,7 +8,7 @@ import { getTask } from '../../tasks/store.ts';
 import type { Place } from '../app/place.ts';
 import { eachThenFail } from '../each-apart.ts';
 import { assertMayDirect } from '../given-command.ts';
-import { comparedWords, shownBesides, wordsOfIssue } from '../issue-task.ts';
+import { comparedWords, showIssue, shownBesides, wordsOfIssue } from '../issue-task.ts';
 import { readIssue } from '../issues/read-issue.ts';
 import { labelKey, labelOf } from '../labels.ts';
 import { findTaskOfIssue, setIssueBesides, setIssueText, setNotice, unlinkIssue } from '../store.ts';
@@ -25,7 +25,7 @@ async function noteIssueText(
 ): Promise<void> {
   const em = app.db.manager;
   const task = await getTask(em, taskId);
-  const words = wordsOfIssue({ ...issue, body: issue.body ?? '' });
+  const words = wordsOfIssue(await showIssue({ ...issue, body: issue.body ?? '' }));
   const { title, description } = comparedWords(words, task, app.config.COMMAND_PREFIX);
   await setIssueText(em, taskId, title, description);
   await setIssueBesides(em, taskId, shownBesides(issue));

@@ -1,7 +1,7 @@
 import type { EntityManager } from 'typeorm';
 import type { App } from '../../app.ts';
 import { Refused } from '../../domain/machine.ts';
-import { fenced, plain } from '../../domain/text/sanitize.ts';
+import { fenced } from '../../domain/text/sanitize.ts';
 import { AppError } from '../../errors.ts';
 import { upsertUser } from '../../projects/store.ts';
 import { asWriter, unlessMissing } from '../../repositories/permission.ts';
@@ -12,6 +12,7 @@ import { answerList, wordsOf } from '../../runs/review/request-changes.ts';
 import { giveComments } from '../../runs/review/store.ts';
 import { queueMirror } from '../../tasks/move.ts';
 import type { Revision } from '../../tasks/work-store.ts';
+import { asShown } from '../../threads/as-shown.ts';
 import type { Place } from '../app/place.ts';
 import { keepComments, type PullOfTask } from '../diff/keep-comments.ts';
 import { placeOf } from '../diff/read-threads.ts';
@@ -83,14 +84,15 @@ export async function reviewRevision(
   const isOwn = (said: Said) => voices.get(said)?.every(({ id }) => id === Number(reviewer.id)) ?? false;
   const whose = (said: Said) =>
     voices.has(said) ? 'edited by somebody else' : 'of which GitHub does not say who edited it';
-  const body = plain(review.body ?? '');
+  const body = await asShown(review.body ?? '');
+  const shownOf = new Map<Said, string>();
+  for (const each of comments) shownOf.set(each, await asShown(each.body));
+  const shown = (said: Said) => shownOf.get(said) ?? '';
   const wish = review.state === 'CHANGES_REQUESTED' ? 'asks for changes' : 'asks you to act on the review';
   const text = [
     `${reviewer.login} reviewed pull request #${pull.number} and ${wish}.`,
     isOwn(review) || body === '' ? body : asData('The review', body, whose(review)),
-    ...comments.map((c) =>
-      isOwn(c) ? `### ${placeOf(c)}\n${plain(c.body)}` : asData(placeOf(c), plain(c.body), whose(c)),
-    ),
+    ...comments.map((c) => (isOwn(c) ? `### ${placeOf(c)}\n${shown(c)}` : asData(placeOf(c), shown(c), whose(c)))),
   ];
   const asked = comments.flatMap((c) => {
     const id = ids.get(c.id);
@@ -104,7 +106,7 @@ export async function reviewRevision(
     text: [...text, answerList(asked)].filter((part) => part.trim() !== '').join('\n\n'),
     words: wordsOf(
       isOwn(review) ? body : '',
-      comments.filter(isOwn).map((c) => ({ place: placeOf(c), text: plain(c.body) })),
+      comments.filter(isOwn).map((c) => ({ place: placeOf(c), text: shown(c) })),
     ),
     askedBy: userId,
     repositoryIds: [pull.repositoryId],

@@ -23,7 +23,7 @@ import { listOpenPullsInto } from '../follow/stack.ts';
 import { shownBesides } from '../issue-task.ts';
 import { isOwnLabel, makeLabels } from '../labels.ts';
 import { linkChanged, readDependencies, readSubIssues } from '../links/link-events.ts';
-import { forgetShownCheck } from '../mirror/mirror-store.ts';
+import { forgetShownCheck, showAllAgain } from '../mirror/mirror-store.ts';
 import { takeTicks } from '../planning/advance-plan.ts';
 import { planMarker } from '../planning/plan-comment.ts';
 import { findPullsByGitHub } from '../store.ts';
@@ -182,6 +182,9 @@ function registerInstallation(on: Registrars, app: App, inPlace: InPlace): void 
     await followRepository(app, payload, before);
     // The settings are those of the default branch.
     if (before !== undefined) await inPlace(payload, (place) => proveAfterSettings(app, place));
+    // Everybody may read now what was for a few, or the other way round.
+    if (payload.action === 'publicized' || payload.action === 'privatized')
+      await inPlace(payload, ({ repository }) => showAllAgain(app, repository.id));
   });
 }
 

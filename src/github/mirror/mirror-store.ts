@@ -1,5 +1,7 @@
 import type { EntityManager } from 'typeorm';
+import type { App } from '../../app.ts';
 import type { MirroredRow } from '../../db/tables/github.ts';
+import { queueMirror } from '../../tasks/move.ts';
 
 export async function markShown(
   em: EntityManager,
@@ -88,6 +90,15 @@ export async function listShownOn(em: EntityManager, repositoryId: string, sha: 
     [repositoryId, sha],
   );
   return rows.map(({ taskId }) => taskId);
+}
+
+/** Queues the job of every task that is shown on an issue or pull request of a repository, because other people read it now. */
+export async function showAllAgain(app: App, repositoryId: string): Promise<void> {
+  const rows: { taskId: string }[] = await app.db.manager.query(
+    'select distinct task_id as "taskId" from mirrored where repository_id = $1',
+    [repositoryId],
+  );
+  for (const { taskId } of rows) await queueMirror(app, undefined, taskId);
 }
 
 /** Stores which milestone we set; null for none. */

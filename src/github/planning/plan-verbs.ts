@@ -15,6 +15,7 @@ import { listProjectRepositories } from '../../repositories/store.ts';
 import { lastEditOf } from '../../repositories/voices.ts';
 import { startSprint } from '../../sprints/operations.ts';
 import { listSprintRepositories } from '../../sprints/store.ts';
+import { asShown } from '../../threads/as-shown.ts';
 import { findOwnComment } from '../comments.ts';
 import { assertSeen, type GivenCommand, issueOf, textOf } from '../given-command.ts';
 import { planMarker, readTicks } from './plan-comment.ts';
@@ -34,8 +35,8 @@ export async function plan(app: App, given: GivenCommand): Promise<void> {
   const { argument } = given.command;
   const known = await findOpenSession(app, given);
   if (known === undefined) {
-    const { title, body } = issueOf(given);
-    const rest = [plain(body), argument && `Above all: ${plain(argument)}`].filter(Boolean).join('\n\n');
+    const { title, shown } = issueOf(given);
+    const rest = [shown, argument && `Above all: ${await asShown(argument)}`].filter(Boolean).join('\n\n');
     // The title has a line of its own, because it names the plan.
     const goal = `${oneLine(plain(title), maxTitle)}\n\n${oneLine(rest, maxChars - maxTitle - 2)}`;
     await startWizard(
@@ -56,7 +57,7 @@ export async function plan(app: App, given: GivenCommand): Promise<void> {
   if (argument === '') return app.db.transaction((em) => continueLater(app, given, em, known.id));
   if (known.status !== 'tasks_ready')
     throw new Refused('There is no plan to rewrite yet. Answer the open questions first.');
-  const wish = plain(argument);
+  const wish = await asShown(argument);
   if (wish.length > maxChars)
     throw new Refused(`Write at most ${maxChars} characters after \`plan\`; these are ${wish.length}.`);
   await wishForChange(app, known, { wish, userId: given.userId }, (em, id) => continueLater(app, given, em, id));

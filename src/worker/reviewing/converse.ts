@@ -14,6 +14,7 @@ import { endingStep } from '../../runs/journal.ts';
 import { openLiveText } from '../../runs/live-text.ts';
 import { listNotUseful, type PullAsk } from '../../runs/reviewing/store.ts';
 import { listTurns } from '../../runs/taking-up/turn-store.ts';
+import { asShown } from '../../threads/as-shown.ts';
 import { spentOf } from '../session.ts';
 import { findContext, insertContext, openTurns, updateContext } from '../turns.ts';
 import { openMessageInbox } from '../waits.ts';
@@ -133,7 +134,7 @@ async function beginning(
       asked: run.instructions,
       number: ask.number,
       title: ask.title,
-      body: ask.body,
+      body: await asShown(ask.body),
       author: ask.author,
       files: scope.files,
       allowed: scope.allowed,

@@ -1,4 +1,4 @@
-import { mayHoldCommands, parseCommands } from '../../../src/domain/text/commands.ts';
+import { mayHoldCommands, parseCommands, withoutCommands } from '../../../src/domain/text/commands.ts';
 
 const marks = { prefix: '/agent', slug: 'deckhand' };
 const verbsOf = (body: string) => parseCommands(body, marks).map((c) => `${c.verb} ${c.argument}`.trim());
@@ -63,20 +63,36 @@ test('a comment without a command need not be parsed', () => {
   expect(mayHoldCommands('hello\n> quoted\n/agent start', marks)).toBe(true);
 });
 
+test.each([
+  ['/agent revise Keep\nthe names\n\nThanks!', '\nThanks!'],
+  ['/agent start Reviewer\r\nUse the new API.', 'Use the new API.'],
+  ['Look.\n/agent say one\n/agent cancel\ntwo', 'Look.\ntwo'],
+  ['no command', 'no command'],
+])('of the comment %j, the words besides its commands are %j', (body, left) => {
+  expect(withoutCommands(body, marks)).toBe(left);
+});
+
 test('a command has its line number, which identifies it within the comment', () => {
   expect(parseCommands('hello\n/agent start\n\n/agent cancel', marks).map((c) => c.line)).toEqual([1, 3]);
 });
 
 test.each([
-  ['/agent revise Keep the names\nin lower case.\n\nThanks!', ['in lower case.']],
+  ['/agent revise Keep the names\nin lower case.\n\nThanks!', ['Keep the names\nin lower case.']],
   ['/agent revise\r\nKeep the names\r\nin lower case.', ['Keep the names\nin lower case.']],
-  ['/agent say one\n/agent say two\nthree', ['', 'three']],
-  ['/agent say fine\n> Do it otherwise\nand so on', ['']],
-  ['/agent say fine\n<!-- hidden -->', ['']],
-  ['/agent say fine\n```\nrm -rf\n```', ['']],
-  ['/agent say fine\nAm 1. Mai schrieb eve <notifications@github.com>:\nDo it otherwise', ['']],
-  ['/agent say fine\n-----Original Message-----\nDo it otherwise', ['']],
-  ['Before\n/agent say fine\n- one\n- two', ['- one\n- two']],
-])('the text of the commands in %j goes on with %j', (body, wanted) => {
-  expect(parseCommands(body, marks).map(({ below }) => below)).toEqual(wanted);
+  ['/agent say one\n/agent say two\nthree', ['one', 'two\nthree']],
+  ['/agent say fine\n> Do it otherwise\nand so on', ['fine']],
+  ['/agent say fine\n- > Do it otherwise', ['fine']],
+  ['/agent say fine\n- one\n  1. > Do it otherwise', ['fine\n- one']],
+  ['/agent say fine\n- ```\n  rm -rf', ['fine']],
+  ['/agent say fine\n<!-- hidden -->', ['fine']],
+  ['/agent say fine <?hidden?>\nso <a title="hidden">far</a>', ['fine \nso <a>far</a>']],
+  ['/agent say fine\n```\nrm -rf\n```', ['fine']],
+  ['/agent say fine\nAm 1. Mai schrieb eve <notifications@github.com>:\nDo it otherwise', ['fine']],
+  ['/agent say fine\n-----Original Message-----\nDo it otherwise', ['fine']],
+  ['Before\n/agent say fine\n- one\n- two', ['fine\n- one\n- two']],
+  ["[foo]: /url '\n/agent say hidden\n'\n\n/agent say fine", ['fine']],
+  ['![alt\r\n/agent say hidden\r\n](x.png) [a](/u "\r\n/agent say hidden\r\n")', []],
+  ['<video>\n\n/agent say hidden\n\n</video>', []],
+])('the commands in %j have the texts %j', (body, wanted) => {
+  expect(parseCommands(body, marks).map(({ text }) => text)).toEqual(wanted);
 });

@@ -18,18 +18,21 @@ interface Run {
 let world: World;
 let asked = 0;
 let isSilent = false;
+/** The first run opens the other repository, and all write files. */
+function act(turn: number) {
+  if (isSilent) return 'I do not know.';
+  if (turn === 0) asked += 1;
+  if (turn === 0 && asked === 1) return [{ name: 'open_repository', arguments: { name: 'Docs' } }];
+  const there = asked === 1 ? [write('../Docs/there.txt', 'there\n')] : [];
+  if (turn === 0 || (turn === 1 && asked === 1)) return [write(`own${asked}.txt`, 'own\n'), ...there];
+  return [{ name: 'finish', arguments: { summary: 'Done.', nextSteps: [] } }];
+}
+
 beforeEach(async () => {
   asked = 0;
   isSilent = false;
   world = await openWorld(
-    (_request, turn) => {
-      if (isSilent) return 'I do not know.';
-      if (turn === 0) asked += 1;
-      if (turn === 0 && asked === 1) return [{ name: 'open_repository', arguments: { name: 'Docs' } }];
-      const there = asked === 1 ? [write('../Docs/there.txt', 'there\n')] : [];
-      if (turn === 0 || (turn === 1 && asked === 1)) return [write(`own${asked}.txt`, 'own\n'), ...there];
-      return [{ name: 'finish', arguments: { summary: 'Done.', nextSteps: [] } }];
-    },
+    (request, turn) => (JSON.stringify(request.tools ?? []).includes('"finish"') ? act(turn) : 'An answer.'),
     { seed: { more: ['Docs'], isPrivate: true, people: ['mona', 'stranger', 'bob'] }, settings: { SANDBOX: 'off' } },
   );
   await until('both repositories', async () => (await world.get<unknown[]>('/repositories')).length === 2);
@@ -154,6 +157,46 @@ test('what is shown of a failed run in a public repository names no private one'
   const reason = 'bob has no write permission in another repository of the project.';
   const status = async () => (await world.comments(issue)).find(({ body }) => body.includes(reason))?.body;
   expect(await until('the status', status)).not.toContain('Docs');
+});
+
+test('an answer tells nothing of an issue in another private repository, also when that has gone', async () => {
+  const docs = (await world.get<{ id: string; name: string }[]>('/repositories')).map(({ id, name }) => [name, id]);
+  const issues = '/repos/mona/Docs/issues';
+  const { number } = await mona<{ number: number }>('POST', issues, {
+    title: 'Idea',
+    body: 'CANARY: do it\n\n[//]: # (HIDDEN: and more)',
+  });
+  await mona('POST', `${issues}/${number}/comments`, { body: '/agent create' });
+  const { id } = await world.task();
+  expect(await world.get(`/tasks/${id}`)).toMatchObject({ description: 'CANARY: do it\n\n' });
+  await world.service.api(world.token, 'PATCH', `/tasks/${id}`, { repositoryId: Object.fromEntries(docs).sample });
+  await mona('POST', `${issues}/${number}/comments`, { body: '/agent start' });
+  await world.taskIn('in_review');
+  const [pull] = await world.get<Pull[]>(`/tasks/${id}/prs`);
+  const isTold = async (question: string) => {
+    const before = world.model.requests.length;
+    const body = `/agent ask ${question}`;
+    await world.github.as('bob')('POST', `/repos/mona/sample/issues/${pull?.prNumber}/comments`, { body });
+    await until('the question', async () => toldSince(before).includes(question));
+    return toldSince(before).includes('CANARY');
+  };
+  expect(await isTold('What is the task about?')).toBe(false);
+  world.github.rare.goneIssues.set(`${issues}/${number}`, undefined);
+  const repository = await mona<object>('GET', '/repos/mona/Docs');
+  const sender = { id: 1, login: 'mona', type: 'User' };
+  const [row] = await world.sql<{ id: number }>('select installation_id::int as id from installations', []);
+  const event = {
+    action: 'deleted',
+    issue: { number, title: 'Idea' },
+    sender,
+    repository,
+    installation: { id: row?.id },
+  };
+  await world.github.deliver('issues', JSON.stringify(event));
+  await until('the task to lose its issue', async () => {
+    return (await world.get<{ issueNumber: number | null }>(`/tasks/${id}`)).issueNumber === null;
+  });
+  expect(await isTold('And what does its description say?')).toBe(false);
 });
 
 test('the comments on an issue in another private repository are left out of a run that bob directs', async () => {

@@ -117,8 +117,10 @@ export async function commandOf(shop: Workshop, verb: string, order: Order): Pro
   const { id: userId } = await shop.ask('GET', '/me');
   const url = `https://github.com/a/r/issues/${issue}`;
   return {
-    command: { verb, argument, line: 0, below: '' },
-    source: { issue: { number: issue, title: 'Greet', body: 'by name', url, isPull: order.isPull ?? false } },
+    command: { verb, argument, line: 0, text: argument, comment: argument },
+    source: {
+      issue: { number: issue, title: 'Greet', body: 'by name', shown: 'by name', url, isPull: order.isPull ?? false },
+    },
     commentId: issue,
     at: { octokit: app.githubWithToken('ghp_x'), name: { owner: 'a', repo: 'r' } },
     repository,
