@@ -18,6 +18,7 @@ import { whyNotStarted } from '../sprints/advance-sprint.ts';
 import { queueMirror } from '../tasks/move.ts';
 import { assertBases, insertTask, ownerProblems } from '../tasks/operations.ts';
 import { setTaskFields } from '../tasks/store.ts';
+import { asShown } from '../threads/as-shown.ts';
 import { dueAfter } from './operations.ts';
 import {
   countMade,
@@ -41,6 +42,8 @@ export interface Cause {
   depth: number;
   /** What an event inserts into the words of the task. */
   fields: Fields;
+  /** The repository of the event; null for anything else. */
+  repositoryId: string | null;
   /** Whose words or action it is, beside the person who changed the automation last. */
   people: string[];
   /** The time that is due; null for anything else. */
@@ -88,7 +91,12 @@ export async function makeDueTask(app: App, automationId: string, at?: Date): Pr
   if (row?.nextAt == null || row.nextAt > now) return;
   const tick = row.nextAt;
   const key = `at ${tick.toISOString()}`;
-  await fire(app, automationId, { key, tick, depth: 1, fields: {}, people: [], isAsked: false }, now);
+  await fire(
+    app,
+    automationId,
+    { key, tick, depth: 1, fields: {}, repositoryId: null, people: [], isAsked: false },
+    now,
+  );
 }
 
 /**
@@ -101,6 +109,7 @@ export async function fire(app: App, automationId: string, cause: Cause, now = n
   if (known === null) return;
   // GitHub is asked outside of the transaction.
   const found = await lookAround(app, known);
+  const shown = { ...cause, fields: await shownFields(cause.fields) };
   await app.db.transaction(async (em) => {
     const row = await lockAutomation(em, automationId);
     if (row === null || !isWanted(row, cause)) return;
@@ -111,7 +120,7 @@ export async function fire(app: App, automationId: string, cause: Cause, now = n
       found.baseProblem ??
       ((await countMade(em, row.id, dayOf(row, now))) >= row.mostPerDay ? overLimit(row.mostPerDay) : undefined);
     if (problem !== undefined) return pause(app, em, row, problem, { at: now, isAsked: cause.isAsked });
-    const made = await makeTask(app, em, row, cause, { now, why: found.whyNotStarted });
+    const made = await makeTask(app, em, row, shown, { now, why: found.whyNotStarted });
     await setTaskOfCause(em, { automationId, cause: key }, made.taskId);
     await note(app, em, row, 'automation.run', { task: made.taskId }, cause.isAsked);
     await updateAutomationRow(em, row.id, {
@@ -215,6 +224,14 @@ async function note(
   await insertAuditRecord(em, { projectId, action, ...about, detail: changes });
 }
 
+/** Returns what an event inserts as people see it on GitHub. */
+async function shownFields(fields: Fields): Promise<Fields> {
+  const shown = { ...fields };
+  for (const [name, text] of Object.entries(fields))
+    if (text !== undefined && name.endsWith('.body')) shown[name] = await asShown(text);
+  return shown;
+}
+
 /** Creates the task, and starts it if the automation says so. Returns why it was not started. */
 async function makeTask(
   app: App,
@@ -235,6 +252,7 @@ async function makeTask(
     status: start ? 'ready' : 'backlog',
     owner: await newestVersionOf(em, task.owner),
     repositoryId,
+    textRepositoryIds: cause.repositoryId === null ? [] : [cause.repositoryId],
     base,
     planFirst,
     createdBy: changedBy,

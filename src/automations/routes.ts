@@ -29,7 +29,7 @@ const onAutomation: Access<InProject & { automation: AutomationRow }> = {
 /** Makes the task of an automation now, or says in `last` why it cannot be made. */
 async function runNow(app: App, { id }: AutomationRow, userId: string, requestId: string | undefined) {
   const key = `asked ${requestId ?? newId('step')}`;
-  await fire(app, id, { key, tick: null, depth: 1, fields: {}, people: [userId], isAsked: true });
+  await fire(app, id, { key, tick: null, depth: 1, fields: {}, repositoryId: null, people: [userId], isAsked: true });
   return getAutomation(app.db.manager, id);
 }
 

@@ -41,7 +41,8 @@ export async function automate(
     return;
   }
   const people = await directorsFrom(app, place, occurrence, botId);
-  await eachThenFail(waiting, ({ id }) => fire(app, id, { key, depth, fields, people, tick: null, isAsked: false }));
+  const cause = { key, depth, fields, repositoryId: repository.id, people, tick: null, isAsked: false };
+  await eachThenFail(waiting, ({ id }) => fire(app, id, cause));
 }
 
 /**
