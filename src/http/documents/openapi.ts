@@ -119,6 +119,11 @@ curl -H "$AUTH" $API/tasks/$TASK/runs
 RUN=run_…
 curl -H "$AUTH" -H 'Accept: text/event-stream' -N $API/runs/$RUN/events
 curl -H "$AUTH" -X POST $API/tasks/$TASK/merge
+
+# A run that waits for you says why in \`attention\` of its task: answer a question, or approve a plan
+curl -H "$AUTH" $API/tasks/$TASK
+curl -H "$AUTH" -H 'Content-Type: application/json' -d '{"text":"At most 60 characters."}' $API/tasks/$TASK/answer
+curl -H "$AUTH" -X POST $API/tasks/$TASK/approve
 \`\`\`
 
 Errors are JSON: \`message\` says what was expected and how to go on (with 401 it is \`Unauthorized\`: the token is missing, malformed, expired or revoked, so create another one), and \`errors\` names each wrong field by its path. A POST with an

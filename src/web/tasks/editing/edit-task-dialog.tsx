@@ -240,7 +240,7 @@ function TitleAndDescription({ task, fields, set }: FieldsProps) {
         />
         {task.status === 'in_progress' && (
           <FormControl.Caption>
-            The next run reads a changed title or description. To tell the run in progress, send its agent a message.
+            A run that has begun keeps the old title and description. To tell it something, send its agent a message.
           </FormControl.Caption>
         )}
       </FormControl>
