@@ -18,6 +18,10 @@ export class PlacesOfTexts1772238400000 implements MigrationInterface {
          from runs r join run_steps s on s.run_id = r.id where starts_with(s.name, 'opened ') group by r.task_id) o
        where t.parent_id = o.task_id and t.created_by is null`,
     );
+    await runner.query(
+      `update tasks t set text_repository_ids = t.text_repository_ids || p.text_repository_ids
+       from tasks p where p.id = t.parent_id and t.created_by is null and p.text_repository_ids <> '[]'`,
+    );
   }
 
   async down(runner: QueryRunner): Promise<void> {

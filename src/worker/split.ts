@@ -4,7 +4,7 @@ import type { NewSubtask } from '../conversation/tools/tool.ts';
 import type { RunRow } from '../db/tables/run.ts';
 import { RunFailed } from '../domain/run.ts';
 import { maxSubtasks, tooManySubtasks } from '../domain/task.ts';
-import { directorsOf, listOpened } from '../runs/directors.ts';
+import { directorsOf, listOpened, listTextPlaces } from '../runs/directors.ts';
 import { queueRun } from '../runs/operations.ts';
 import { findLiveRun } from '../runs/store.ts';
 import { moveTask, tryMoveTask } from '../tasks/move.ts';
@@ -42,7 +42,8 @@ export async function splitTask(
   // A full sprint does not hold up the work.
   const sprintId = sprint !== null && (await fitsSprint(em, sprint, subtasks.length)) ? sprint : null;
   const directedBy = await directorsOf(em, run.id);
-  const textRepositoryIds = await listOpened(em, run.id, null);
+  const places = [...(await listOpened(em, run.id, null)), ...(await listTextPlaces(em, parent.id))];
+  const textRepositoryIds = [...new Set(places)];
   for (const { title, description } of subtasks) {
     const id = await insertTask(app, em, parent.projectId, {
       title,

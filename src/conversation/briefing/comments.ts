@@ -1,7 +1,7 @@
 import type { App, Octokit } from '../../app.ts';
 import type { RepositoryRow } from '../../db/tables/project.ts';
 import { mayReveal } from '../../domain/settings.ts';
-import { withoutCommands } from '../../domain/text/commands.ts';
+import { type Marks, withoutCommands } from '../../domain/text/commands.ts';
 import type { RepoName } from '../../git/remote-url.ts';
 import { lastPage } from '../../outgoing/smaller-pages.ts';
 import { findProject, upsertUser } from '../../projects/store.ts';
@@ -148,8 +148,10 @@ export async function commentsOf(
 ): Promise<Thread> {
   const { found, isCut } = await newest(octokit, at);
   const marks = { prefix: commandPrefix, slug: undefined };
-  const ofPeople = found.filter(({ user }) => !isBot(user, botId));
-  const kept = await fitting(ofPeople.map((each) => ({ ...each, body: withoutCommands(each.body ?? '', marks) })));
+  const kept = await fitting(
+    found.filter(({ user }) => !isBot(user, botId)),
+    marks,
+  );
   // Without an answer of GitHub, nobody's rights count. People want the run to go on, so it does not wait for one.
   const voices = await voicesOf(octokit, kept.comments).catch(() => new Map<Fitting, Voice[]>());
   const people = new Map([...voices.values()].reverse().flatMap((each) => each.map((voice) => [voice.id, voice])));
@@ -193,11 +195,11 @@ async function newest(octokit: Octokit, at: At): Promise<{ found: GitHubComment[
 
 type Fitting = GitHubComment & { text: string };
 
-async function fitting(found: GitHubComment[]): Promise<{ comments: Fitting[]; isCut: boolean }> {
+async function fitting(found: GitHubComment[], marks: Marks): Promise<{ comments: Fitting[]; isCut: boolean }> {
   const comments: Fitting[] = [];
   let chars = 0;
   for (const each of found.toReversed()) {
-    const text = cut((await asShown(each.body ?? '')).trim());
+    const text = cut(withoutCommands(await asShown(each.body ?? ''), marks).trim());
     if (text === '') continue;
     chars += text.length;
     if (comments.length === maxComments || chars > maxChars) return { comments: comments.reverse(), isCut: true };

@@ -40,7 +40,7 @@ export function slug(title: string, max = 40): string {
 
 /** What begins an image, unless it is an attachment on GitHub, whose address nobody else can choose. */
 const remoteImage =
-  /!(?=\[)(?!\[[^[\]\n]{0,300}\]\(https:\/\/(?:github\.com\/user-attachments\/assets\/[0-9a-f-]{36}|(?:private-)?user-images\.githubusercontent\.com\/[\w./-]{1,200})\))/g;
+  /!(?=\[)(?!\[[\w .-]{0,100}\]\(https:\/\/(?:github\.com\/user-attachments\/assets\/[0-9a-f-]{36}|(?:private-)?user-images\.githubusercontent\.com\/[\w./-]{1,200})\))/g;
 
 /**
  * Makes text by people or a model harmless in a comment or pull request. The text mentions nobody, closes and links no

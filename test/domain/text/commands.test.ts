@@ -85,7 +85,7 @@ test.each([
   ['/agent say fine\n- one\n  1. > Do it otherwise', ['fine\n- one']],
   ['/agent say fine\n- ```\n  rm -rf', ['fine']],
   ['/agent say fine\n<!-- hidden -->', ['fine']],
-  ['/agent say fine <?hidden?>\nso <a title="hidden">far</a>', ['fine \nso <a>far</a>']],
+  ['/agent say fine <!-- hidden -->\nso <a title="hidden">far</a>', ['fine \nso <a>far</a>']],
   ['/agent say fine\n```\nrm -rf\n```', ['fine']],
   ['/agent say fine\nAm 1. Mai schrieb eve <notifications@github.com>:\nDo it otherwise', ['fine']],
   ['/agent say fine\n-----Original Message-----\nDo it otherwise', ['fine']],
