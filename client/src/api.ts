@@ -459,6 +459,12 @@ export type Onboarding = {
     hasModel: boolean;
     hasDoneTask: boolean;
 };
+export type TaskBudget = {
+    costUsd?: number;
+    steps?: number;
+    minutes?: number;
+    tokens?: number;
+};
 export type Failure = {
     category: "auth" | "rate_limit" | "budget" | "timeout" | "sandbox" | "setup" | "model" | "checks" | "gave_up" | "no_changes" | "conflict" | "push_rejected" | "repository" | "internal";
     message: string;
@@ -475,12 +481,6 @@ export type Merging = {
     state: "waiting" | "queued";
     since: string;
     reason: string;
-};
-export type TaskBudget = {
-    costUsd?: number;
-    steps?: number;
-    minutes?: number;
-    tokens?: number;
 };
 export type Task = {
     id: string;
@@ -4269,6 +4269,7 @@ export function createTask(projectId: string, body: {
     base?: string | null;
     /** of the queued runs of a project, those of the most urgent tasks begin first */
     priority?: "urgent" | "high" | "normal" | "low";
+    budget?: TaskBudget;
 }, { idempotencyKey }: {
     idempotencyKey?: string;
 } = {}, opts?: Oazapfts.RequestOpts) {

@@ -176,3 +176,7 @@ export function exhaustedPersonDay(limitUsd: number, spentUsd: number): string |
   if (spentUsd < limitUsd) return undefined;
   return `the budget of $${limitUsd} a day for all projects that one person created without the GitHub App is used up ${limitNote('service', true)}`;
 }
+
+/** Returns the budget that somebody gives a task; null for one without limits. */
+export const givenBudget = (budget: RunBudget | null | undefined): RunBudget | null =>
+  budget && Object.keys(budget).length > 0 ? budget : null;

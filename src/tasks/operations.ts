@@ -5,14 +5,16 @@ import type { App } from '../app.ts';
 import { newId } from '../db/ids.ts';
 import { Agents, Repositories } from '../db/tables/project.ts';
 import { Tasks } from '../db/tables/task.ts';
+import { givenBudget, type RunBudget } from '../domain/budget.ts';
 import { Refused } from '../domain/machine.ts';
 import type { Priority } from '../domain/task.ts';
 import { storableText } from '../domain/text/sanitize.ts';
 import { badRequest, notConfigured, type Problem } from '../errors.ts';
+import { assertTaskBudgetWithin } from '../projects/budgets.ts';
 import { assertBranches, type NamedBranch } from '../repositories/branches.ts';
 import { findPrimary, findRepository } from '../repositories/store.ts';
 import { advanceSprints, queueMirror } from './move.ts';
-import type { CreateTask, CreateTasks } from './schemas.ts';
+import type { CreateTask, CreateTasks, IssueLink } from './schemas.ts';
 import {
   assertSprintFits,
   getTask,
@@ -24,15 +26,6 @@ import {
   tasksAmong,
 } from './store.ts';
 import { findDiff, findHeldDiff } from './work-store.ts';
-
-/** The GitHub issue that a task belongs to. */
-export interface IssueLink {
-  repositoryId: string;
-  number: number;
-  url: string;
-  type?: string | null;
-  assignees?: string[];
-}
 
 /**
  * Creates a task. Everything that the task refers to must be visible to the user and belong to the same project.
@@ -61,6 +54,7 @@ export async function createTask(
   return app.db.transaction(async (em) => {
     await assertReferences(em);
     const { issue, ...task } = input;
+    if (task.budget) await assertTaskBudgetWithin(app, em, projectId, task.budget);
     const id = await insertTask(app, em, projectId, { ...task, wantsIssue: issue, createdBy: userId });
     app.audit.note({
       ...{ title: [null, task.title], status: [null, task.status], owner: [null, task.owner] },
@@ -97,6 +91,7 @@ export async function insertTask(
     wantsIssue?: boolean;
     planFirst?: boolean | null | undefined;
     base?: string | null | undefined;
+    budget?: RunBudget | undefined;
     /** It stands for what agents do for a pull request of somebody else. */
     hidden?: boolean;
     /** The task whose merged pull requests it reverts. */
@@ -121,6 +116,7 @@ export async function insertTask(
     repositoryId: repository?.id ?? null,
     wantsIssue: task.wantsIssue ?? false,
     planFirst: task.planFirst ?? null,
+    budget: givenBudget(task.budget),
     base: task.base ?? null,
     parentId: task.parentId ?? null,
     sprintId: await openSprint(em, projectId, task.sprintId),

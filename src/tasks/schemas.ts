@@ -102,12 +102,13 @@ export const CreateTask = z.strictObject({
   planFirst: planFirst.optional(),
   base: base.optional(),
   priority: priority.optional(),
+  budget: Budget.optional(),
 });
 
 /** In this request, `dependsOn` may also contain the `ref` of another task in the same request. */
 export const CreateTasks = z.strictObject({
   tasks: z
-    .array(CreateTask.extend({ ref: IdText.optional() }))
+    .array(CreateTask.omit({ budget: true }).extend({ ref: IdText.optional() }))
     .min(1, 'must have 1 to 100 tasks')
     .max(100, 'must have 1 to 100 tasks'),
 });
@@ -225,3 +226,12 @@ export const PullRequestEntry = z
     status: z.enum(['draft', 'open', 'merged', 'closed']),
   })
   .meta({ id: 'PullRequest' });
+
+/** The GitHub issue that a task belongs to. */
+export interface IssueLink {
+  repositoryId: string;
+  number: number;
+  url: string;
+  type?: string | null;
+  assignees?: string[];
+}

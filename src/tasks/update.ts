@@ -3,6 +3,7 @@ import type { z } from 'zod';
 import type { App } from '../app.ts';
 import { Tasks } from '../db/tables/task.ts';
 import { changesBetween } from '../domain/audit.ts';
+import { givenBudget } from '../domain/budget.ts';
 import { Refused } from '../domain/machine.ts';
 import { maxSubtasks, type TaskEvent, type TaskStatus, tooManySubtasks } from '../domain/task.ts';
 import { storableText } from '../domain/text/sanitize.ts';
@@ -222,7 +223,7 @@ function changeOf(task: TaskView, { status: _moves, dependsOn: _replaced, budget
   };
   const given = { ...reset, ...Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) };
   if (budget === undefined) return given;
-  return { ...given, budget: budget === null || Object.keys(budget).length === 0 ? null : budget };
+  return { ...given, budget: givenBudget(budget) };
 }
 
 async function assertMayChange(em: EntityManager, task: TaskView, input: Update): Promise<void> {

@@ -57,7 +57,13 @@ test('a budget is replaced, removed and kept below the limits of the project and
   const during = await patch(id, { budget: { minutes: 7 } });
   expect([during.status, during.body.budget]).toEqual([200, { minutes: 7 }]);
   expect((await patch(id, { title: 'kept' })).body.budget).toEqual({ minutes: 7 });
+  const made = await call('POST', `/projects/${project}/tasks`, { title: 'Limited', budget: { steps: 20 } });
+  expect([made.status, made.body.budget]).toEqual([201, { steps: 20 }]);
   await call('PATCH', `/projects/${project}`, { budgets: { runSteps: 50 } });
+  const refused = await call('POST', `/projects/${project}/tasks`, { title: 'Limited', budget: { steps: 51 } });
+  expect(refused.body.errors).toEqual([
+    { path: 'budget.steps', message: 'budget.steps must be at most 50, the limit of this project' },
+  ]);
   const { runCostUsd } = (await call('GET', `/projects/${project}`)).body.limits;
   const tooMuch = await patch(id, { budget: { steps: 51, costUsd: runCostUsd + 1 } });
   expect([tooMuch.status, tooMuch.body.errors]).toEqual([

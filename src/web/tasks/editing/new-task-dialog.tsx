@@ -2,8 +2,11 @@ import { Button, Checkbox, Flash, FormControl, Textarea } from '@primer/react';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { type FormEvent, type KeyboardEvent, useEffect, useRef, useState } from 'react';
 import { useNavigate, useSearchParams } from 'react-router';
+import type { RunBudgetKey } from '../../../domain/budget.ts';
 import * as api from '../../api.ts';
 import { plural } from '../../display/formats.ts';
+import { TaskBudgetFields } from '../../forms/budget-fields.tsx';
+import { type BudgetTexts, changedTaskBudget, taskBudgetTexts } from '../../forms/budgets.ts';
 import { FormButtons, FormDialog, TitleField } from '../../forms/form-dialog.tsx';
 import { SelectField } from '../../forms/select-field.tsx';
 import { mutateOnce } from '../../forms/submit.ts';
@@ -122,6 +125,16 @@ function NewTaskForm(props: { projectId: string; isList: boolean; takesFocus: bo
         </>
       )}
       <Assignment projectId={projectId} fields={fields} set={set} />
+      {!isList && (
+        <details>
+          <summary>Budget</summary>
+          <TaskBudgetFields
+            projectId={projectId}
+            budget={fields.budget}
+            onChange={(key, text) => set({ budget: { ...fields.budget, [key]: text } })}
+          />
+        </details>
+      )}
       <FormControl>
         <Checkbox checked={fields.issue} onChange={(event) => set({ issue: event.target.checked })} />
         <FormControl.Label>
@@ -223,6 +236,7 @@ interface NewTaskFields {
   priority: api.Task['priority'];
   planFirst: boolean | null;
   base: string;
+  budget: BudgetTexts<RunBudgetKey>;
   issue: boolean;
 }
 
@@ -235,6 +249,7 @@ const emptyFields: NewTaskFields = {
   priority: 'normal',
   planFirst: null,
   base: '',
+  budget: taskBudgetTexts({ budget: null }),
   issue: false,
 };
 
@@ -332,7 +347,8 @@ function useCreation(props: {
     mutationFn: async () => {
       const [first, ...others] = titles.map((title) => ({ title, ...detailsOf(fields) }));
       if (first === undefined) return [];
-      if (!isList) return [await api.createTask(projectId, first)];
+      const budget = changedTaskBudget(emptyFields.budget, fields.budget) ?? undefined;
+      if (!isList) return [await api.createTask(projectId, { ...first, ...(budget === undefined ? {} : { budget }) })];
       return api.createTasks(projectId, { tasks: [first, ...others] });
     },
     onSuccess: async (created) => {
