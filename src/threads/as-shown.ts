@@ -15,6 +15,20 @@ const maxChars = 65_536;
 
 const leftOut = '(This text is left out here, because its Markdown takes too long to read. Make it simpler.)';
 
+/** Of several texts, at most this many may be too slow. Of those that follow, only texts without any marks are shown. */
+const maxSlow = 3;
+
+/** Returns `asShown` for many texts, which many people may have written: together they take seconds, not minutes. */
+export function showMany(): (text: string) => Promise<string> {
+  let slow = 0;
+  return async (text) => {
+    if (slow >= maxSlow && marks.test(text)) return leftOut;
+    const shown = await asShown(text);
+    if (shown === leftOut) slow += 1;
+    return shown;
+  };
+}
+
 /**
  * Returns Markdown from GitHub as readers of the page see it: without what GitHub does not show (see `shownText`), invisible
  * characters, and characters that change the direction of text. Anything hidden from those readers must not reach a model as an
@@ -25,7 +39,6 @@ export async function asShown(text: string): Promise<string> {
   if (!marks.test(text)) return visible(text);
   if (text.length > maxChars) return leftOut;
   const shown = await markdown.call('shownText', text).catch((error) => {
-    // The parser throws on Markdown that is nested too deeply.
     if (error instanceof NoAnswer) throw error;
     return leftOut;
   });

@@ -11,7 +11,7 @@ import { lackOfRight } from '../../repositories/rights.ts';
 import { findRepository } from '../../repositories/store.ts';
 import { type Voice, voicesOf } from '../../repositories/voices.ts';
 import { listPullsIn } from '../../tasks/work-store.ts';
-import { asShown } from '../../threads/as-shown.ts';
+import { showMany } from '../../threads/as-shown.ts';
 import type { AboutRun } from '../about-run.ts';
 
 /** A comment as it is shown to the agent. */
@@ -198,8 +198,9 @@ type Fitting = GitHubComment & { text: string };
 async function fitting(found: GitHubComment[], marks: Marks): Promise<{ comments: Fitting[]; isCut: boolean }> {
   const comments: Fitting[] = [];
   let chars = 0;
+  const show = showMany();
   for (const each of found.toReversed()) {
-    const text = cut(withoutCommands(await asShown(each.body ?? ''), marks).trim());
+    const text = cut(withoutCommands(await show(each.body ?? ''), marks).trim());
     if (text === '') continue;
     chars += text.length;
     if (comments.length === maxComments || chars > maxChars) return { comments: comments.reverse(), isCut: true };

@@ -27,18 +27,25 @@ const restLeftOut = '\n\n(The rest of this text is left out here, because GitHub
  * links and images stay. Of HTML, only comments and complete tags are understood: where something else begins, such as a comment that
  * is not closed or an element whose content browsers do not show, the rest of the text is left out. Malicious Markdown can keep the
  * parser busy for seconds, so call this in a worker thread.
+ * @throws Error for Markdown that is nested too deeply, or would become much longer
  */
 export function shownText(text: string): string {
   const body = spaced(text);
   const shown: string[] = [];
   let at = 0;
+  let added = 0;
   for (const { from, to, shown: instead } of unshownParts(body)) {
     if (from < at) continue;
     shown.push(body.slice(at, from), instead);
     at = to;
+    added += instead.length;
+    if (added > body.length + maxAdded) throw new Error('its links by reference have too long addresses');
   }
   return shown.join('') + body.slice(at);
 }
+
+/** Each of many links by reference gets the address, so a text could become thousands of times longer. */
+const maxAdded = 10_000;
 
 /** GitHub's parser takes form feeds and vertical tabs for spaces. */
 const spaced = (text: string) => text.replace(/[\f\v]/g, ' ');
@@ -169,6 +176,10 @@ function readTag(html: string, at: number): { to: number; shown: string } | unde
   tag.lastIndex = at;
   const [whole, name = '', attributes = ''] = tag.exec(html) ?? [];
   if (whole === undefined || unshown.has(name.replace('/', '').toLowerCase())) return undefined;
-  const addresses = [...attributes.matchAll(address)].map(([, key, value]) => ` ${key}=${value}`);
-  return { to: at + whole.length, shown: `<${name}${addresses.join('')}>` };
+  // Of several attributes with the same name, the first one counts.
+  const addresses = new Map(
+    [...attributes.matchAll(address)].reverse().map(([, key, value]) => [key?.toLowerCase(), value]),
+  );
+  const kept = [...addresses].map(([key, value]) => ` ${key}=${value}`);
+  return { to: at + whole.length, shown: `<${name}${kept.join('')}>` };
 }

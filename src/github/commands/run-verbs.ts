@@ -19,7 +19,7 @@ import {
 } from '../../runs/waiting/operations.ts';
 import { getTask } from '../../tasks/store.ts';
 import { listLatestRuns, type Revision } from '../../tasks/work-store.ts';
-import { asShown } from '../../threads/as-shown.ts';
+import { showMany } from '../../threads/as-shown.ts';
 import { keepComments } from '../diff/keep-comments.ts';
 import { type DiffThread, placeOf } from '../diff/read-threads.ts';
 import { type AskedRevision, readReview, reviewRevision } from '../follow/reviews.ts';
@@ -214,16 +214,20 @@ async function threadText(number: number, { comments }: DiffThread, asked: strin
  * cleaned, because that takes time.
  */
 async function newest([first, ...others]: DiffThread['comments'], maxChars: number): Promise<string[]> {
-  const shown = async ({ user, body }: DiffThread['comments'][number]) =>
-    `${user?.login ?? 'a deleted account'}:\n${(await asShown(body)).trim()}`;
+  const show = showMany();
+  const shown = async (some: DiffThread['comments']) => {
+    const texts: string[] = [];
+    for (const { user, body } of some)
+      texts.push(`${user?.login ?? 'a deleted account'}:\n${(await show(body)).trim()}`);
+    return texts;
+  };
   if (first === undefined) return [];
   let left = maxChars - first.body.length;
   const fitting = others.toReversed().findIndex(({ body }) => {
     left -= body.length;
     return left < 0;
   });
-  if (fitting === -1) return Promise.all([first, ...others].map(shown));
+  if (fitting === -1) return shown([first, ...others]);
   const leftOut = others.length - fitting;
-  const last = await Promise.all(others.slice(leftOut).map(shown));
-  return [await shown(first), `[… ${leftOut} comments left out …]`, ...last];
+  return [...(await shown([first])), `[… ${leftOut} comments left out …]`, ...(await shown(others.slice(leftOut)))];
 }

@@ -12,7 +12,7 @@ import { answerList, wordsOf } from '../../runs/review/request-changes.ts';
 import { giveComments } from '../../runs/review/store.ts';
 import { queueMirror } from '../../tasks/move.ts';
 import type { Revision } from '../../tasks/work-store.ts';
-import { asShown } from '../../threads/as-shown.ts';
+import { asShown, showMany } from '../../threads/as-shown.ts';
 import type { Place } from '../app/place.ts';
 import { keepComments, type PullOfTask } from '../diff/keep-comments.ts';
 import { placeOf } from '../diff/read-threads.ts';
@@ -86,7 +86,8 @@ export async function reviewRevision(
     voices.has(said) ? 'edited by somebody else' : 'of which GitHub does not say who edited it';
   const body = await asShown(review.body ?? '');
   const shownOf = new Map<Said, string>();
-  for (const each of comments) shownOf.set(each, await asShown(each.body));
+  const show = showMany();
+  for (const each of comments) shownOf.set(each, await show(each.body));
   const shown = (said: Said) => shownOf.get(said) ?? '';
   const wish = review.state === 'CHANGES_REQUESTED' ? 'asks for changes' : 'asks you to act on the review';
   const text = [

@@ -64,7 +64,7 @@ export function doingText({ doing, call }: Pick<NonNullable<Session['activity']>
 
 /** Returns a line of a log as people read it: `Run npm test`. */
 export function lineText({ type, text }: Session['lines'][number]): string {
-  if (type !== 'tool') return revealHidden(text.replace(/:?\n.*/s, ''));
+  if (type !== 'tool') return revealHidden(text.replace(/:\n.*/s, '').replace(/\n.*/s, ' …'));
   const [name, about] = partsOf(text);
   return revealHidden([verbOf(name), about].filter(Boolean).join(' '));
 }

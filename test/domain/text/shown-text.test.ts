@@ -4,7 +4,16 @@ test.each([
   ['an HTML comment', 'a <!-- HIDDEN --> b', 'a  b'],
   ['attributes', '<p title="HIDDEN" id=HIDDEN hidden>ok</p>', '<p>ok</p>'],
   ['an alternative text', '![HIDDEN](https://x.y/z.png "HIDDEN")', '![](https://x.y/z.png)'],
-  ['that of an HTML image', '<img alt="HIDDEN" src="https://x.y/z.png" width=1 />', '<img src="https://x.y/z.png">'],
+  [
+    'that of an HTML image',
+    '<img alt="HIDDEN" src="https://x.y/z.png" src=HIDDEN width=1 />',
+    '<img src="https://x.y/z.png">',
+  ],
+  [
+    'that of another HTML image',
+    '<img alt="HIDDEN" src="https://x.y/z.png" width=1 />',
+    '<img src="https://x.y/z.png">',
+  ],
   ['a sentence as the address of an HTML image', '<img src="HIDDEN HIDDEN">', '<img>'],
   ['an unused definition', 'a\n\n[//]: # (HIDDEN)\n\nb', 'a\n\n\n\nb'],
   ['a definition with a form feed', 'a\n\n[a]: /u\f"HIDDEN"', 'a\n\n'],
@@ -49,6 +58,11 @@ test.each([
 test.each(['<!-- HIDDEN', '> <!--\n\nHIDDEN', '- <!--\n\nHIDDEN', 'a <?b?> HIDDEN'])('from %j on, too', (hidden) => {
   expect(shownText(`shown\n\n${hidden}`)).not.toContain('HIDDEN');
   expect(shownText(`shown\n\n${hidden}`)).toContain('The rest of this text is left out');
+});
+
+test('a text whose links by reference would become much longer is refused', () => {
+  const text = `${'[a] '.repeat(8000)}\n\n[a]: https://x.y/${'z'.repeat(20_000)}`;
+  expect(() => shownText(text)).toThrow('too long addresses');
 });
 
 test.each([

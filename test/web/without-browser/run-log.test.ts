@@ -248,6 +248,7 @@ test('cards say what an agent does now, and that it goes on after a reply; a lin
   expect(now('propose_plan for 2 files')).toBe('Continues with the plan for 2 files');
   expect(now('ask_person Which branch?')).toBe('Continues with the answer to Which branch?');
   const line = (type: string, text: string) => lineText({ at: timeOf(1), type, text });
+  expect(line('said', 'mona said: One line.\nAnother one.')).toBe('mona said: One line. …');
   expect(line('approved', 'mona changed the plan and approved it:\n1. Add it')).toBe(
     'mona changed the plan and approved it',
   );

@@ -127,7 +127,7 @@ function NewTaskForm(props: { projectId: string; isList: boolean; takesFocus: bo
       <Assignment projectId={projectId} fields={fields} set={set} />
       {!isList && (
         <details>
-          <summary>Budget</summary>
+          <summary>Set a budget</summary>
           <TaskBudgetFields
             projectId={projectId}
             budget={fields.budget}
