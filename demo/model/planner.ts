@@ -32,16 +32,18 @@ export function plannerOf(name: string, request: ModelRequest): Said {
   const text = textOf(request);
   const goal = /^# The goal\n(.+)$/m.exec(text)?.[1] ?? 'the goal';
   const answers = [...text.matchAll(/^- (.+\? .+)$/gm)].map(([, answer]) => answer ?? '');
+  const wish = /^# What the person wants to be different this time\n([\s\S]+)$/m.exec(text)?.[1]?.trim() ?? '';
   const write = writers[name];
-  return write === undefined ? 'There is nothing to add.' : [{ name, arguments: write(goal, answers) }];
+  return write === undefined ? 'There is nothing to add.' : [{ name, arguments: write(goal, answers, wish) }];
 }
 
-const writers: Record<string, (goal: string, answers: string[]) => object> = {
+/** What the person wants to be different appears in the text, so that they see that it was heard. */
+const writers: Record<string, (goal: string, answers: string[], wish: string) => object> = {
   ask_question: (_goal, answers) => {
     const next = questions[answers.length];
     return next === undefined ? { question: '', options: [], done: true } : { ...next, done: false };
   },
-  write_prd: (goal, answers) => ({
+  write_prd: (goal, answers, wish) => ({
     title: goal.slice(0, 100),
     markdown: [
       `# ${goal}`,
@@ -49,17 +51,20 @@ const writers: Record<string, (goal: string, answers: string[]) => object> = {
       `## What we learned\n${answers.map((a) => `- ${a}`).join('\n') || '- No questions were asked.'}`,
       '## Requirements\n1. The behaviour is implemented. Accepted when its tests pass.\n2. It is documented. Accepted when the documentation shows an example.',
       '## Non-goals\n- Changes to what the library does today.',
+      ...(wish === '' ? [] : [`## Asked for\n${wish}`]),
     ].join('\n\n'),
   }),
-  write_plan: (goal) => ({
+  write_plan: (goal, _answers, wish) => ({
     phases: [
+      ...(wish === '' ? [] : [{ name: 'Asked for', goal: wish.slice(0, 500), reason: 'A person asked for it.' }]),
       { name: 'Build', goal, reason: 'Everything else depends on it.' },
       { name: 'Prove', goal: 'Tests show the new behaviour.', reason: 'They need something to test.' },
       { name: 'Explain', goal: 'The documentation has an example.', reason: 'It describes what was built.' },
     ],
   }),
-  write_tasks: (goal) => ({
+  write_tasks: (goal, _answers, wish) => ({
     tasks: [
+      ...(wish === '' ? [] : [task('wish', (wish.split('\n', 1)[0] ?? '').slice(0, 150), 'Developer', ['build'])]),
       task('build', goal.slice(0, 150), 'Developer', []),
       task('tests', `Tests: ${goal}`.slice(0, 150), 'QA Engineer', ['build']),
       task('docs', `Document: ${goal}`.slice(0, 150), 'Technical Writer', ['build']),

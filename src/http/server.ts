@@ -130,7 +130,7 @@ function api(app: App, routes: Route[], anonymous: RequestHandler, server: Expre
   };
   router.all(/^\/(?:openapi\.json|docs)\/?$/i, anonymous);
   router.get('/openapi.json', (_req, res) => res.type('json').send(read()));
-  router.use('/docs', docsPage(`${basePath}/openapi.json`));
+  router.use('/docs', docsPage(`${basePath}/openapi.json`, routes));
   router.all(['/openapi.json', '/docs'], (_req, _res, next) => next(methodNotAllowed(['get'])));
   const authenticated = authentication(app, anonymous);
   const { tokenIdOf, onRefusal } = authenticated;

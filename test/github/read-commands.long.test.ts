@@ -6,7 +6,7 @@ const marks = { prefix: '/agent', slug: undefined };
 
 test('the commands of a comment are read', async () => {
   expect(await readCommands('Please.\n\n/agent start Reviewer', marks)).toEqual([
-    { verb: 'start', argument: 'Reviewer', line: 2, text: 'Reviewer', comment: 'Reviewer\nPlease.' },
+    { verb: 'start', argument: 'Reviewer', line: 2, text: 'Reviewer', isCut: false, comment: 'Reviewer\nPlease.' },
   ]);
 });
 

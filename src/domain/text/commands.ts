@@ -7,12 +7,18 @@ export interface Command {
   line: number;
   /** The argument, and the lines that follow in the same paragraph, as GitHub shows them. Some verbs take that much. */
   text: string;
+  /** Whether more words of the person follow after its paragraph, which the text does not have. */
+  isCut: boolean;
   /** The argument, and all other lines of the comment, as GitHub shows them. */
   comment: string;
 }
 
 /** The verbs whose text goes on to the end of its paragraph. */
 const takeText = new Set(['revise', 'say', 'answer', 'ask', 'retry', 'rewind', 'review', 'fix']);
+
+/** Returns whether a command takes text. Below the number of an answer, people write to each other. */
+const takesMore = ({ verb, argument }: Pick<Command, 'verb' | 'argument'>) =>
+  takeText.has(verb) && !(verb === 'answer' && /^\d+$/.test(argument));
 
 /** Returns a comment without its commands and their texts, which are told elsewhere, or were refused. */
 export function withoutCommands(body: string, marks: Marks): string {
@@ -58,12 +64,14 @@ export function parseCommands(body: string, marks: Marks): Command[] {
     if (command === undefined) return [];
     let end = line + 1;
     while (goesOn(end)) end++;
+    const nextText = (n: number) => lines.findIndex((each, at) => at > n && each.trim() !== '');
     const shown = (others: string[]) => shownText([command.argument, ...others].join('\n')).trim();
     return [
       {
         ...command,
         line,
         text: shown(lines.slice(line + 1, end)),
+        isCut: takesMore(command) && lines[end]?.trim() === '' && goesOn(nextText(end)),
         comment: shown(lines.filter((_, n) => n !== line)),
       },
     ];

@@ -98,7 +98,7 @@ export async function handleLabel(
 ): Promise<void> {
   const { octokit, name, repository } = place;
   const issue = await showIssue({ ...labelled, isPull: false });
-  const command = { verb: 'start', argument: '', line: 0, text: '', comment: '' };
+  const command = { verb: 'start', argument: '', line: 0, text: '', isCut: false, comment: '' };
   const given: GivenCommand = {
     command,
     source: { issue },
@@ -184,13 +184,18 @@ async function refusalOf(act: () => Promise<string | undefined>): Promise<string
 /** Describes the result of a command to people. Returns an empty string when there is nothing to say. */
 function answerTo(
   app: App,
-  { isPull }: CommandSource['issue'],
+  { issue: { isPull }, inReview }: Source,
   hasTask: boolean,
   { command, refusal }: Outcome,
 ): string {
   if (command.verb === 'help') return helpText(app, isPull, hasTask);
   const spelled = `\`${app.config.COMMAND_PREFIX} ${oneLine(command.verb, 30)}\``;
-  return refusal === undefined ? '' : `😕 ${spelled} was refused: ${refusal}`;
+  if (refusal !== undefined) return `😕 ${spelled} was refused: ${refusal}`;
+  // Asked for in a review, a change is all that the comment says.
+  const isWhole = inReview !== undefined && command.verb === 'revise';
+  return command.isCut && !isWhole
+    ? `ℹ️ ${spelled} took your words up to the first blank line. What follows may be the words of others, so write all of it in one paragraph.`
+    : '';
 }
 
 interface Outcome {
@@ -207,7 +212,7 @@ async function hasTask(app: App, { repository }: Place, { number, isPull }: Comm
 async function sayOutcome(app: App, place: Place, source: Source, outcome: Outcome): Promise<void> {
   const { issue } = source;
   const taskId = await taskOfPlace(app, place.repository.id, issue.number, issue.isPull);
-  const text = answerTo(app, issue, taskId !== undefined, outcome);
+  const text = answerTo(app, source, taskId !== undefined, outcome);
   // Remove the refusal of an earlier command. It is in the status comment, or in its own comment if there was no task.
   if (text === '' && taskId !== undefined) await clearNotices(app.db.manager, taskId);
   if (text === '' && !outcome.hadTask) await removeReply(app, place, issue);

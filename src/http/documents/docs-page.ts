@@ -2,12 +2,13 @@ import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import express, { type Router } from 'express';
 import { filesInMemory } from '../pages.ts';
-import { iconLink } from './plain-page.ts';
+import type { Route } from '../route.ts';
+import { escaped, iconLink } from './plain-page.ts';
 
 const files = dirname(fileURLToPath(import.meta.resolve('swagger-ui-dist/package.json')));
 
 /** Serves Swagger UI for our OpenAPI document from this process. The page loads nothing from other servers. */
-export function docsPage(documentUrl: string): Router {
+export function docsPage(documentUrl: string, routes: Route[]): Router {
   const router = express.Router();
   // Swagger UI sets style attributes, so inline styles are allowed. Scripts must come from this server.
   const policy = "default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; frame-ancestors 'none'";
@@ -15,7 +16,7 @@ export function docsPage(documentUrl: string): Router {
     res.setHeader('Content-Security-Policy', policy);
     next();
   });
-  const html = page();
+  const html = page(routes);
   router.get('/', (req, res) => {
     if (!req.originalUrl.split('?')[0]?.endsWith('/')) return res.redirect(301, 'docs/');
     return res.type('html').send(html);
@@ -25,7 +26,22 @@ export function docsPage(documentUrl: string): Router {
   return router;
 }
 
-const page = () => `<!doctype html>
+/**
+ * Lists all operations, because Swagger UI has only those in the page that are in sight, so that nobody finds the others by searching
+ * in the page. A link loads the page again, because Swagger UI reads the fragment only then.
+ */
+const listOf = (routes: Route[]) => `<details style="margin: 8px 20px; font-family: sans-serif">
+      <summary>All ${routes.length} operations</summary>
+      <ul>${routes
+        .map(({ operationId, method, path, summary, tag }) => {
+          const name = `${method.toUpperCase()} ${path.replace(/:(\w+)/g, '{$1}')}`;
+          const link = `?${operationId}#/${encodeURIComponent(tag)}/${operationId}`;
+          return `<li><a href="${link}"><code>${escaped(name)}</code></a> ${escaped(summary)}</li>`;
+        })
+        .join('')}</ul>
+    </details>`;
+
+const page = (routes: Route[]) => `<!doctype html>
 <html lang="en">
   <head>
     <meta charset="utf-8" />
@@ -36,6 +52,7 @@ const page = () => `<!doctype html>
   </head>
   <body>
     <p style="margin: 16px 20px 0; font-family: sans-serif"><a href="/">Back to the dashboard</a></p>
+    ${listOf(routes)}
     <main id="docs"><p>Loading…</p></main>
     <script src="swagger-ui-bundle.js"></script>
     <script src="start.js"></script>

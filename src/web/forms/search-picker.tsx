@@ -105,5 +105,6 @@ function moveByArrows(event: KeyboardEvent<HTMLElement>): void {
 function noteOf(left: number, matching: number, none: string): string {
   if (left === 0) return none;
   if (matching === 0) return 'No match. Try a part of the title.';
-  return matching > maxResults ? `${matching - maxResults} more. Search to see them.` : '';
+  const more = matching - maxResults;
+  return more > 0 ? `${more} more. Search to see ${more === 1 ? 'it' : 'them'}.` : '';
 }

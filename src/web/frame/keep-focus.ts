@@ -173,5 +173,6 @@ function focus(element: HTMLElement | undefined): void {
  * screen. Changes by others do not move the page under somebody who reads.
  */
 export function showFollowed(element: HTMLElement): void {
-  if (navigator.userActivation.isActive) element.scrollIntoView({ block: 'nearest', inline: 'nearest' });
+  const whole = element.closest('.card') ?? element;
+  if (navigator.userActivation.isActive) whole.scrollIntoView({ block: 'nearest', inline: 'nearest' });
 }

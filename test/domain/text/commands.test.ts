@@ -72,6 +72,18 @@ test.each([
   expect(withoutCommands(body, marks)).toBe(left);
 });
 
+test.each([
+  ['/agent revise Keep\n\nthe names', true],
+  ['/agent retry\r\n\r\nLook again', true],
+  ['/agent revise Keep\nthe names\n\n', false],
+  ['/agent revise Keep\n\n> quoted', false],
+  ['/agent say Keep\n\n/agent start', false],
+  ['/agent start\n\nThanks!', false],
+  ['/agent answer 1\n\nThanks!', false],
+])('whether %j goes on after the text of its command: %s', (body, isCut) => {
+  expect(parseCommands(body, marks)[0]?.isCut).toBe(isCut);
+});
+
 test('a command has its line number, which identifies it within the comment', () => {
   expect(parseCommands('hello\n/agent start\n\n/agent cancel', marks).map((c) => c.line)).toEqual([1, 3]);
 });

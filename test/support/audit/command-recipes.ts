@@ -117,7 +117,7 @@ export async function commandOf(shop: Workshop, verb: string, order: Order): Pro
   const { id: userId } = await shop.ask('GET', '/me');
   const url = `https://github.com/a/r/issues/${issue}`;
   return {
-    command: { verb, argument, line: 0, text: argument, comment: argument },
+    command: { verb, argument, line: 0, text: argument, isCut: false, comment: argument },
     source: {
       issue: { number: issue, title: 'Greet', body: 'by name', shown: 'by name', url, isPull: order.isPull ?? false },
     },
