@@ -187,6 +187,42 @@ inBrowser('a viewed file stays viewed until its diff changes', async () => {
   await file('a.txt').getByText('troisième').waitFor();
 });
 
+inBrowser(
+  'a press of Merge while the state is read counts if the page has shown the same, and nothing is missing',
+  async () => {
+    await go();
+    await page.getByRole('region', { name: 'Merge readiness' }).getByText('not finished: build.').waitFor();
+    const refusal = { statusCode: 409, message: 'GitHub is not in the mood.' };
+    let asked = 0;
+    await page.route('**/merge', (route) => {
+      asked += 1;
+      return route.fulfill({ status: 409, json: refusal });
+    });
+    for (const isReady of [false, true]) {
+      const { promise: read, resolve } = Promise.withResolvers<void>();
+      await page.route('**/merge-readiness', async (route) => {
+        const response = await route.fetch();
+        await read;
+        const readiness = await response.json();
+        await route.fulfill({ response, json: isReady ? { ...readiness, problems: [] } : readiness });
+      });
+      await button('Merge').click();
+      const dialog = page.getByRole('alertdialog');
+      await dialog.getByRole('button', { name: /^Merge( anyway)?$/ }).focus();
+      await page.keyboard.press('Enter');
+      resolve();
+      if (isReady) await page.getByText(refusal.message).waitFor();
+      else await dialog.getByText('You can merge once', { exact: false }).waitFor({ state: 'detached' });
+      expect(asked).toBe(isReady ? 1 : 0);
+      await page.unroute('**/merge-readiness');
+      await button('Cancel', dialog).click();
+    }
+    await page.unroute('**/merge');
+    // Chromium logs refused requests to the console, which a page cannot prevent.
+    complaints.splice(0, complaints.length, ...complaints.filter((text) => !/status of 409/.test(text)));
+  },
+);
+
 inBrowser('a merge is explained before it happens, and the timeline says who did what', async () => {
   const day = new Date().toISOString().slice(0, 10);
   const base = `/projects/${world.project.id}`;

@@ -1,6 +1,6 @@
 import { Dialog, Flash } from '@primer/react';
 import { useQuery } from '@tanstack/react-query';
-import { useState } from 'react';
+import { useEffect, useState } from 'react';
 import type { Collisions, MergeReadiness, MergeTask, Task } from '../../api.ts';
 import { plural } from '../../display/formats.ts';
 import { QueryResult } from '../../display/query-result.tsx';
@@ -43,8 +43,8 @@ export function MergeDialog(props: {
   const isUnread = seen === undefined && query.error === null;
   // An inactive button can have the focus, so Tab reaches it as soon as the dialog is open.
   const unread = { inactive: isUnread, 'aria-disabled': isUnread };
-  const merge = async (when: 'now' | 'ready') => {
-    if (isUnread) return;
+  const merge = async (when: When) => {
+    if (isUnread) return early.press(when);
     setAgreed(data);
     setBusy(when);
     try {
@@ -58,6 +58,7 @@ export function MergeDialog(props: {
       setSeen((await query.refetch()).data);
     }
   };
+  const early = useEarlyPress(query.data, seen, merge);
   return (
     <Dialog
       role="alertdialog"
@@ -69,7 +70,7 @@ export function MergeDialog(props: {
         { content: 'Cancel', autoFocus: true, onClick: onClose },
         {
           content: 'Merge when ready',
-          loading: busy === 'ready',
+          loading: early.isGoing('ready', busy),
           disabled: isBlocked || busy === 'now',
           ...unread,
           onClick: () => void merge('ready'),
@@ -77,7 +78,7 @@ export function MergeDialog(props: {
         {
           content: problems.length > 0 && !isBlocked ? 'Merge anyway' : 'Merge',
           buttonType: 'primary',
-          loading: busy === 'now',
+          loading: early.isGoing('now', busy),
           disabled: isBlocked || busy === 'ready',
           ...unread,
           onClick: () => void merge('now'),
@@ -98,6 +99,29 @@ export function MergeDialog(props: {
       <UnsentComments taskId={task.id} />
     </Dialog>
   );
+}
+
+type When = NonNullable<MergeTask['when']>;
+
+/**
+ * Remembers that somebody presses a button while the state is being read, and presses it then, if that is what the page has shown
+ * all along: the same commits, and nothing that speaks against them. Otherwise the person has to look at it first.
+ */
+function useEarlyPress(
+  known: MergeReadiness | undefined,
+  seen: MergeReadiness | undefined,
+  merge: (when: When) => Promise<void>,
+) {
+  const [shown] = useState(known);
+  const [pressed, setPressed] = useState<When>();
+  const headsOf = (readiness: MergeReadiness) => readiness.pullRequests.map(({ headSha }) => headSha).join();
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the press counts when the state has been read
+  useEffect(() => {
+    if (seen === undefined || pressed === undefined) return;
+    setPressed(undefined);
+    if (shown !== undefined && headsOf(shown) === headsOf(seen) && seen.problems.length === 0) void merge(pressed);
+  }, [seen]);
+  return { press: setPressed, isGoing: (when: When, busy: When | undefined) => busy === when || pressed === when };
 }
 
 /** Warns that the last run failed: the pull request then lacks what that run was asked for. */
