@@ -18,7 +18,6 @@ import { whyNotStarted } from '../sprints/advance-sprint.ts';
 import { queueMirror } from '../tasks/move.ts';
 import { assertBases, insertTask, ownerProblems } from '../tasks/operations.ts';
 import { setTaskFields } from '../tasks/store.ts';
-import { asShown } from '../threads/as-shown.ts';
 import { dueAfter } from './operations.ts';
 import {
   countMade,
@@ -109,7 +108,6 @@ export async function fire(app: App, automationId: string, cause: Cause, now = n
   if (known === null) return;
   // GitHub is asked outside of the transaction.
   const found = await lookAround(app, known);
-  const shown = { ...cause, fields: await shownFields(cause.fields) };
   await app.db.transaction(async (em) => {
     const row = await lockAutomation(em, automationId);
     if (row === null || !isWanted(row, cause)) return;
@@ -120,7 +118,7 @@ export async function fire(app: App, automationId: string, cause: Cause, now = n
       found.baseProblem ??
       ((await countMade(em, row.id, dayOf(row, now))) >= row.mostPerDay ? overLimit(row.mostPerDay) : undefined);
     if (problem !== undefined) return pause(app, em, row, problem, { at: now, isAsked: cause.isAsked });
-    const made = await makeTask(app, em, row, shown, { now, why: found.whyNotStarted });
+    const made = await makeTask(app, em, row, cause, { now, why: found.whyNotStarted });
     await setTaskOfCause(em, { automationId, cause: key }, made.taskId);
     await note(app, em, row, 'automation.run', { task: made.taskId }, cause.isAsked);
     await updateAutomationRow(em, row.id, {
@@ -222,14 +220,6 @@ async function note(
   if (isAsked) return app.audit.note(changes);
   const about = { actorId: null, via: 'system', objectType: 'automation', objectId: id } as const;
   await insertAuditRecord(em, { projectId, action, ...about, detail: changes });
-}
-
-/** Returns what an event inserts as people see it on GitHub. */
-async function shownFields(fields: Fields): Promise<Fields> {
-  const shown = { ...fields };
-  for (const [name, text] of Object.entries(fields))
-    if (text !== undefined && name.endsWith('.body')) shown[name] = await asShown(text);
-  return shown;
 }
 
 /** Creates the task, and starts it if the automation says so. Returns why it was not started. */

@@ -59,8 +59,9 @@ export const inboxScopes = ['mine', 'all', 'snoozed'] as const;
 export type InboxScope = (typeof inboxScopes)[number];
 
 /**
- * Returns the tasks that need a person in all projects in which the user can decide something, which viewers cannot, and what the
- * admins of those that they administer are told, newest first. Tasks that the user has snoozed are left out; with the scope `snoozed`, only they are returned.
+ * Returns the tasks that need a person, newest first, in all projects in which the user can decide something, which viewers cannot.
+ * In projects that the user administers, the notices for admins are among them. What the user has snoozed is left out; the scope
+ * `snoozed` returns nothing else.
  */
 export async function listInbox(em: EntityManager, userId: string, scope: InboxScope): Promise<InboxEntry[]> {
   // Functions of the database decide, because its triggers use the same ones. The conditions beside them decide

@@ -5,27 +5,27 @@ export interface Command {
   verb: string;
   argument: string;
   line: number;
-  /** The argument, and the lines that follow in the same paragraph, as GitHub shows them. Some verbs take that much. */
+  /** The argument, and for verbs that take a text, the lines that follow in the same paragraph, as GitHub shows them. */
   text: string;
-  /** Whether more words of the person follow after its paragraph, which the text does not have. */
+  /** Whether the person wrote more after that paragraph, which is not part of the text. */
   isCut: boolean;
   /** The argument, and all other lines of the comment, as GitHub shows them. */
   comment: string;
 }
 
 /** The verbs whose text goes on to the end of its paragraph. */
-const takeText = new Set(['revise', 'say', 'answer', 'ask', 'retry', 'rewind', 'review', 'fix']);
+const textVerbs = new Set(['revise', 'say', 'answer', 'ask', 'retry', 'rewind', 'review', 'fix']);
 
-/** Returns whether a command takes text. Below the number of an answer, people write to each other. */
-const takesMore = ({ verb, argument }: Pick<Command, 'verb' | 'argument'>) =>
-  takeText.has(verb) && !(verb === 'answer' && /^\d+$/.test(argument));
+/** Returns whether the text of a command goes on below it. Below the number of an answer, people write to each other. */
+const goesOnBelow = ({ verb, argument }: Pick<Command, 'verb' | 'argument'>) =>
+  textVerbs.has(verb) && !(verb === 'answer' && /^\d+$/.test(argument));
 
-/** Returns a comment without its commands and their texts, which are told elsewhere, or were refused. */
+/** Returns a comment without its commands and their texts: an agent gets those another way, unless they were refused. */
 export function withoutCommands(body: string, marks: Marks): string {
   let isTaken = false;
   const left = linesOf(body).filter((line) => {
     const command = commandOf(line, marks);
-    if (command !== undefined || line.trim() === '') isTaken = command !== undefined && takeText.has(command.verb);
+    if (command !== undefined || line.trim() === '') isTaken = command !== undefined && goesOnBelow(command);
     return command === undefined && !isTaken;
   });
   return left.join('\n');
@@ -70,8 +70,8 @@ export function parseCommands(body: string, marks: Marks): Command[] {
       {
         ...command,
         line,
-        text: shown(lines.slice(line + 1, end)),
-        isCut: takesMore(command) && lines[end]?.trim() === '' && goesOn(nextText(end)),
+        text: shown(goesOnBelow(command) ? lines.slice(line + 1, end) : []),
+        isCut: goesOnBelow(command) && lines[end]?.trim() === '' && goesOn(nextText(end)),
         comment: shown(lines.filter((_, n) => n !== line)),
       },
     ];

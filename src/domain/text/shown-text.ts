@@ -65,8 +65,11 @@ export function unshownParts(body: string, tree: Node = parseMarkdown(body)): Pa
       .reverse(),
   );
   const parts = all.flatMap((node) => (node.type === 'table' ? cellsBeyond(node) : partsOf(node, body, urls)));
-  const end = Math.min(...parts.filter(({ shown }) => shown === restLeftOut).map(({ from }) => from));
-  return parts.filter(({ from }) => from <= end).sort((a, b) => a.from - b.from || b.to - a.to);
+  const rest = parts.filter(({ shown }) => shown === restLeftOut).sort((a, b) => a.from - b.from)[0];
+  // The rest begins there also if that place is inside a part that is left out anyway.
+  const end = rest?.from ?? body.length;
+  const before = parts.filter(({ from }) => from < end).map((part) => ({ ...part, to: Math.min(part.to, end) }));
+  return [...before.sort((a, b) => a.from - b.from || b.to - a.to), ...(rest === undefined ? [] : [rest])];
 }
 
 function* nodesIn(tree: Node): Generator<Node> {
@@ -140,7 +143,7 @@ function cellsBeyond({ children: [header, ...rows] = [] }: Node): Part[] {
   });
 }
 
-/** A comment. `<!-->` is none, and some programs end one with `--!>`. */
+/** A comment. `<!-->` is an empty one for browsers, and `--!>` ends one, too, so neither may occur. */
 const comment = /<!--(?!-?>)(?:(?!-->|--!>)[\s\S])*-->/y;
 /** A tag: its name, and its attributes. */
 const tag =

@@ -23,23 +23,13 @@ import { showMany } from '../../threads/as-shown.ts';
 import { keepComments } from '../diff/keep-comments.ts';
 import { type DiffThread, placeOf } from '../diff/read-threads.ts';
 import { type AskedRevision, readReview, reviewRevision } from '../follow/reviews.ts';
-import {
-  assertSeen,
-  type GivenCommand,
-  requiredArgument,
-  requiredTask,
-  requiredText,
-  taskOfCommand,
-  textOf,
-} from '../given-command.ts';
+import { assertSeen, type GivenCommand, requiredTask, requiredText, taskOfCommand, textOf } from '../given-command.ts';
 import { answerSprintPlan, approveSprintPlan, hasPlan } from '../planning/plan-verbs.ts';
 
 /** Answers the question of the task's run, or else the open question of the plan. */
 async function answer(app: App, given: GivenCommand): Promise<unknown> {
   if (!(await isForRun(app, given))) return answerSprintPlan(app, given);
-  const argument = visible(requiredArgument(given, 'the number of an option, or your own words,'));
-  // Below a number, people write to each other.
-  const text = /^\d+$/.test(argument) ? argument : textOf(given);
+  const text = requiredText(given, 'the number of an option, or your own words,');
   return answerRun(app, { ...(await actOf(app, given)), text });
 }
 

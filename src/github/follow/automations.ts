@@ -8,6 +8,7 @@ import { oneLine } from '../../domain/text/sanitize.ts';
 import { type GitHubUser, ghost, upsertUser } from '../../projects/store.ts';
 import { unlessMissing } from '../../repositories/permission.ts';
 import { editorsOfText } from '../../repositories/voices.ts';
+import { asShown } from '../../threads/as-shown.ts';
 import type { Place } from '../app/place.ts';
 import { eachThenFail } from '../each-apart.ts';
 import { labelKey } from '../labels.ts';
@@ -41,7 +42,15 @@ export async function automate(
     return;
   }
   const people = await directorsFrom(app, place, occurrence, botId);
-  const cause = { key, depth, fields, repositoryId: repository.id, people, tick: null, isAsked: false };
+  const cause = {
+    key,
+    depth,
+    fields: await shownFields(fields),
+    repositoryId: repository.id,
+    people,
+    tick: null,
+    isAsked: false,
+  };
   await eachThenFail(waiting, ({ id }) => fire(app, id, cause));
 }
 
@@ -179,4 +188,12 @@ export async function branchDeleted(app: App, { repository }: Place, branch: str
     await pauseIf(app, id, async (_em, { trigger }) =>
       'event' in trigger && trigger.branch === branch ? reason : undefined,
     );
+}
+
+/** Returns what an event inserts into tasks, as people see it on GitHub. */
+async function shownFields(fields: Occurrence['fields']): Promise<Occurrence['fields']> {
+  const shown = { ...fields };
+  for (const [name, text] of Object.entries(fields))
+    if (text !== undefined && name.endsWith('.body')) shown[name] = await asShown(text);
+  return shown;
 }

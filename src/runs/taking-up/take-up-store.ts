@@ -162,7 +162,7 @@ export async function listOpenedBy(em: EntityManager, { keptBy }: Point, turn: n
 
 /**
  * Makes the repositories that a run has opened count as open at the end of a turn, because its messages may repeat what is in
- * them. Otherwise whoever goes back to this turn would get that text without being asked for those repositories.
+ * them. Otherwise, somebody without rights there could go back to this turn and get that text.
  */
 export async function countAsOpenIn(em: EntityManager, runId: string, turn: number): Promise<void> {
   await em.query(

@@ -55,7 +55,14 @@ test.each([
   expect(shown).not.toContain('HIDDEN');
 });
 
-test.each(['<!-- HIDDEN', '> <!--\n\nHIDDEN', '- <!--\n\nHIDDEN', 'a <?b?> HIDDEN'])('from %j on, too', (hidden) => {
+test.each([
+  '| a |\n|-|\n| b | <?x?> |\n\n[//]: # (HIDDEN)',
+  '[^1]: <?x?>\n\n[//]: # (HIDDEN)',
+  '<!-- HIDDEN',
+  '> <!--\n\nHIDDEN',
+  '- <!--\n\nHIDDEN',
+  'a <?b?> HIDDEN',
+])('from %j on, too', (hidden) => {
   expect(shownText(`shown\n\n${hidden}`)).not.toContain('HIDDEN');
   expect(shownText(`shown\n\n${hidden}`)).toContain('The rest of this text is left out');
 });

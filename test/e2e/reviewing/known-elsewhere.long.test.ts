@@ -109,7 +109,7 @@ test('a run that bob directs is not told what the checks of another repository s
   expect(await runsOf(task.id)).toHaveLength(4);
 });
 
-test('who goes back to a turn in which a request is told is asked for the repositories that it quotes', async () => {
+test('nobody goes back to a turn with a request that quotes a repository in which they may not write', async () => {
   const { task, own, other } = await startInBoth();
   const [first] = await world.get<{ id: string }[]>(`/tasks/${task.id}/runs`);
   isSilent = true;
