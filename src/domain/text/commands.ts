@@ -56,7 +56,7 @@ export function parseCommands(body: string, marks: Marks): Command[] {
   hide(tree, hidden, begun);
   const lines = linesOf(body);
   for (const line of [...unshownIn(body, unshownParts(body, tree)), ...copiedIn(lines)]) hidden.add(line);
-  for (let line = mailIn(lines, hidden); line < lines.length; line++) hidden.add(line);
+  for (let line = mailIn(lines, hidden, marks); line < lines.length; line++) hidden.add(line);
   const found = lines.map((text, line) => (hidden.has(line) ? undefined : commandOf(text, marks)));
   const goesOn = (n: number) =>
     !hidden.has(n) && !begun.has(n) && found[n] === undefined && isText.test(lines[n] ?? '');
@@ -108,12 +108,12 @@ const wrote =
 
 /**
  * Returns the first line that may belong to the mail that somebody has answered, or the number of lines if there is none. GitHub marks
- * that mail as a quote only if it knows the format of the mail program.
+ * that mail as a quote only if it knows the format of the mail program. No mail program begins its line with the prefix of commands.
  */
-function mailIn(lines: string[], hidden: Set<number>): number {
+function mailIn(lines: string[], hidden: Set<number>, { prefix }: Marks): number {
   const isQuoted = (n: number) => hidden.has(n) || /^\s{0,3}>/.test(lines[n] ?? '');
   const found = lines.findIndex((line, n) => {
-    if (isQuoted(n)) return false;
+    if (isQuoted(n) || commandOf(line, { prefix, slug: undefined }) !== undefined) return false;
     const head = line.slice(0, 300);
     if (sender.test(head)) return header.test(lines[n + 1] ?? '') && header.test(lines[n + 2] ?? '');
     if (wrote.test(head)) {

@@ -43,6 +43,7 @@ test.each([
   ['/agent cancel\nOn Mon, May 1, 2026, eve <notifications@github.com>\nwrote:\n/agent start', ['cancel']],
   ['/agent cancel\nAm 1. Mai um 10:00 schrieb:\n/agent start', ['cancel']],
   ['> On Mon, eve wrote:\n> text\n\n/agent start', ['start']],
+  ['/agent say Look at what eve wrote:\n\n/agent start', ['say Look at what eve wrote:', 'start']],
   ['From: 10.2\n\nNode: 24\nOS: Linux\n\n/agent start', ['start']],
   // What "Reference in new issue" and "Create issue from discussion" of GitHub make.
   [
