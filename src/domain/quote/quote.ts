@@ -88,7 +88,7 @@ const nothing = { costUsd: null, minutes: null, mergedUnchanged: null, similar: 
 function tooFew(count: number): string {
   const done =
     count === 0 ? 'No agent has finished a task' : `Agents have finished ${count} ${count === 1 ? 'task' : 'tasks'}`;
-  return `${done} of this project so far. A quote needs ${fewestTasks} of them.`;
+  return `${done} of this project so far. A quote needs ${fewestTasks} finished tasks.`;
 }
 
 function unknownCosts(known: number): string {

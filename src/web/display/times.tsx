@@ -45,10 +45,10 @@ export function TimeAgo({ at }: { at: string }) {
   return <Timestamp at={at}>{isJustNow ? 'just now' : <RelativeTime date={new Date(at)} noTitle />}</Timestamp>;
 }
 
-/** Shows `just started` or `started 3 minutes ago`. */
+/** Shows `started less than a minute ago` or `started 3 minutes ago`. */
 export function StartedAgo({ at }: { at: string }) {
   const isJustNow = useIsJustNow(at);
-  if (isJustNow) return <Timestamp at={at}>just started</Timestamp>;
+  if (isJustNow) return <Timestamp at={at}>started less than a minute ago</Timestamp>;
   return (
     <>
       started <TimeAgo at={at} />

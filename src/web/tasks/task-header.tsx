@@ -77,7 +77,6 @@ function AgentName({ task }: { task: Task }) {
 
 function Effort({ taskId }: { taskId: string }) {
   const { data: runs = [] } = useQuery(queries.runs(taskId));
-  // The figures of the current run have a line of their own.
   const text = effortText(runs);
   return text === undefined ? null : <span>{text}</span>;
 }

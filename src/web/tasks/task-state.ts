@@ -154,7 +154,7 @@ export function isYetToBegin({ attention }: Pick<Task, 'attention'>, { status }:
 
 /**
  * Says how many runs of a task have ended, how long they worked, without what they waited, and what they cost; undefined
- * before the first one.
+ * before the first one. A run that has not ended has a line of its own.
  */
 export function effortText(all: Run[]): string | undefined {
   const runs = all.filter(({ finishedAt }) => finishedAt !== null);
@@ -164,5 +164,6 @@ export function effortText(all: Run[]): string | undefined {
   const cost = costs.length === 0 ? null : costs.reduce((sum, each) => sum + each, 0);
   // An undo without conflicts asks no model.
   const isFree = costs.length === 0 && runs.every(({ steps }) => steps === 0);
-  return [plural(runs.length, 'run'), formatMs(ms), isFree ? 'no model asked' : formatCost(cost)].join(' · ');
+  const counted = plural(runs.length, runs.length < all.length ? 'earlier run' : 'run');
+  return [counted, formatMs(ms), isFree ? 'no model asked' : formatCost(cost)].join(' · ');
 }

@@ -23,10 +23,10 @@ const several = (count: number, more: Partial<Finished> = {}) =>
 test('with too few tasks there is no quote, and the reason says how many are needed', () => {
   expect(quoteFor(asked, several(8), none)).toEqual({
     ...{ costUsd: null, minutes: null, mergedUnchanged: null, similar: [] },
-    reason: 'Agents have finished 8 tasks of this project so far. A quote needs 9 of them.',
+    reason: 'Agents have finished 8 tasks of this project so far. A quote needs 9 finished tasks.',
   });
   expect(quoteFor(asked, [], none).reason).toBe(
-    'No agent has finished a task of this project so far. A quote needs 9 of them.',
+    'No agent has finished a task of this project so far. A quote needs 9 finished tasks.',
   );
 });
 

@@ -38,7 +38,7 @@ test('a revert that conflicts goes to the agent; a quote answers in a comment; w
   const mona = world.github.as('mona');
   await mona('POST', `/repos/mona/sample/issues/${number}/comments`, { body: '/agent quote' });
   const said = await until('the quote', async () =>
-    (await world.comments(number)).find(({ body }) => body.includes('A quote needs 9 of them.')),
+    (await world.comments(number)).find(({ body }) => body.includes('A quote needs 9 finished tasks.')),
   );
   expect(said.body).toContain('There is no quote for this task yet.');
   await call('POST', `/tasks/${task.id}/merge`);

@@ -113,6 +113,7 @@ test('the effort of a task is that of its ended runs, without their waits', () =
   expect(effortText([run('00:00', '01:10', 0.5), run('02:00', '05:00', null), run(null, '06:00', 0.25)])).toBe(
     '3 runs · 4 min 10 s · $0.75',
   );
+  expect(effortText([run('00:00', '00:05', 1), run('01:00', null, null)])).toBe('1 earlier run · 5 s · $1.00');
   expect(effortText([run('00:00', '00:03', null)])).toBe('1 run · 3 s · cost unknown');
   // Nor did an undo that asked no model cost something unknown.
   expect(effortText([run('00:00', '00:05', null, 0, 0)])).toBe('1 run · 5 s · no model asked');
