@@ -104,6 +104,7 @@ import { OutdatedParts1772238370000 } from './0128-outdated-parts.ts';
 import { RevisionPlaces1772238380000 } from './0129-revision-places.ts';
 import { ToldPlaces1772238390000 } from './0130-told-places.ts';
 import { PlacesOfTexts1772238400000 } from './0131-places-of-texts.ts';
+import { PlacesOfLinkedIssues1772238500000 } from './0132-places-of-linked-issues.ts';
 
 /** All migrations, oldest first; an explicit list, because a glob does not work under every runner. */
 export const migrations = [
@@ -213,4 +214,5 @@ export const migrations = [
   RevisionPlaces1772238380000,
   ToldPlaces1772238390000,
   PlacesOfTexts1772238400000,
+  PlacesOfLinkedIssues1772238500000,
 ];

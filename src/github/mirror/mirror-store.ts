@@ -110,7 +110,7 @@ export async function markMilestone(em: EntityManager, mirrored: MirroredRow, mi
   ]);
 }
 
-/** Stores which issue a task has. */
+/** Stores which issue a task has. From now on, its text may repeat what people write there, also after the link has gone. */
 export async function linkIssue(
   em: EntityManager,
   taskId: string,
@@ -118,7 +118,8 @@ export async function linkIssue(
 ): Promise<void> {
   await em.query(
     `update tasks set issue_repository_id = $2, issue_number = $3, issue_url = $4, wants_issue = false,
-       issue_title = title, issue_body = description where id = $1`,
+       issue_title = title, issue_body = description,
+       text_repository_ids = (text_repository_ids - $2::text) || jsonb_build_array($2::text) where id = $1`,
     [taskId, issue.repositoryId, issue.number, issue.url],
   );
 }

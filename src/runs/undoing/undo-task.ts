@@ -8,6 +8,7 @@ import { rightProblemIn } from '../../repositories/rights.ts';
 import { moveTask } from '../../tasks/move.ts';
 import { insertTask } from '../../tasks/operations.ts';
 import { getTask, lockTask, type TaskView } from '../../tasks/store.ts';
+import { listTextPlaces } from '../directors.ts';
 import { queueRun, startProblemOf } from '../operations.ts';
 import { findLiveUndo, insertUndone, listMerged, type MergedPull, type UndoTask } from './store.ts';
 
@@ -92,6 +93,7 @@ export async function undoTask(app: App, { taskId, userId, also }: Undoing): Pro
       createdBy: userId,
       planFirst: false,
       undoOf: taskId,
+      textRepositoryIds: await listTextPlaces(tx, taskId),
     });
     await insertUndone(tx, undoId, pulls);
     await moveTask(app, tx, undoId, 'start');

@@ -1,5 +1,6 @@
 import { syncTask } from '../../../src/github/mirror/sync.ts';
 import { listOpenWork } from '../../../src/github/store.ts';
+import { listTextPlaces } from '../../../src/runs/directors.ts';
 import { openAcme } from '../../support/stand-ins/acme.ts';
 import { around, asked } from '../../support/stand-ins/named-github.ts';
 
@@ -32,6 +33,8 @@ async function wishes() {
     );
   return {
     id,
+    own,
+    places: () => listTextPlaces(em, id),
     propose,
     refusals,
     issue: async () => (await call('ada', 'GET', `/tasks/${id}`)).body.issueNumber,
@@ -63,13 +66,15 @@ test.each([
 });
 
 test('a task without its issue is compared with GitHub again, and gets the issue once that is possible', async () => {
-  const { id, isCompared, issue } = await wishes();
+  const { id, isCompared, issue, places, own } = await wishes();
   around.writes[create] = { status: 410, body: { message: 'Issues are disabled for this repo' } };
   await sync(id);
   expect(await isCompared()).toBe(true);
   around.writes[create] = { status: 201, body: { number: 9, html_url: 'https://github.com/acme/app/issues/9' } };
   await sync(id, true);
   expect(await issue()).toBe(9);
+  // Its text may repeat what people write there, so an answer elsewhere asks for this repository.
+  expect(await places()).toEqual([own.id]);
 });
 
 test('a rate limit is no refusal', async () => {
