@@ -44,7 +44,7 @@ async function permissionOf(octokit: Octokit, { owner, repo }: Name, login: stri
   // `permission` reports maintain as write, and a custom role as its base role. `role_name` has the name of the role.
   const isWriter =
     ['admin', 'write'].includes(data.permission) || ['admin', 'maintain', 'write'].includes(data.role_name);
-  const right: Right = isWriter ? 'write' : data.permission === 'none' ? 'none' : 'read';
+  const right: Right = data.permission === 'none' ? 'none' : isWriter ? 'write' : 'read';
   // GitHub may leave out the user. In that case, the owner of the login is looked up.
   const userId =
     data.user?.id ?? (await unlessMissing(octokit.request('GET /users/{username}', { username: login })))?.id;

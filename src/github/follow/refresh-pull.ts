@@ -3,6 +3,7 @@ import type { App, Octokit } from '../../app.ts';
 import type { PullRequestRow, PullStatus } from '../../db/tables/task.ts';
 import { RunFailed } from '../../domain/run.ts';
 import type { TaskEvent } from '../../domain/task.ts';
+import { AppError } from '../../errors.ts';
 import type { RepoName } from '../../git/remote-url.ts';
 import { isRefusedWith } from '../../outgoing/github-errors.ts';
 import { endMerging } from '../../repositories/merging/store.ts';
@@ -102,11 +103,16 @@ interface Name {
   repo: string;
 }
 
+/** Reads a pull request. @throws AppError 502 for an answer that says nothing, such as the empty page of a proxy in front of GitHub */
+export async function readPull(octokit: Octokit, name: Name, { number, url }: Pick<PullRequestRow, 'number' | 'url'>) {
+  const path = 'GET /repos/{owner}/{repo}/pulls/{pull_number}';
+  const answer = await octokit.request(path, { ...name, pull_number: number });
+  if (typeof answer.data?.state === 'string') return answer;
+  throw new AppError(502, `GitHub's answer does not say in which state ${url} is. Try again.`);
+}
+
 async function readAndSettle(app: App, octokit: Octokit, name: Name, stored: PullRequestRow, isPushed: boolean) {
-  const answer = await octokit.request('GET /repos/{owner}/{repo}/pulls/{pull_number}', {
-    ...name,
-    pull_number: stored.number,
-  });
+  const answer = await readPull(octokit, name, stored);
   const { data } = answer;
   const status = pullStatus(data);
   const isSettled = status === 'merged' || status === 'closed';

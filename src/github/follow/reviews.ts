@@ -80,7 +80,7 @@ export async function reviewRevision(
   const { threads, ids } = await keepComments(app, { octokit, name }, pull);
   const comments = threads.flatMap((thread) => thread.comments.filter((c) => c.pull_request_review_id === review.id));
   // After the texts were read, so that an edit of what was read is seen.
-  const voices = await voicesOf<Said>(octokit, [review, ...comments]);
+  const { voices } = await voicesOf<Said>(octokit, [review, ...comments]);
   const isOwn = (said: Said) => voices.get(said)?.every(({ id }) => id === Number(reviewer.id)) ?? false;
   const whose = (said: Said) =>
     voices.has(said) ? 'edited by somebody else' : 'of which GitHub does not say who edited it';

@@ -28,6 +28,21 @@ test('a merge that is tried again does not go into a base that somebody chose in
   expect(asked.filter(({ path }) => path.endsWith('/merge'))).toHaveLength(1);
 });
 
+test.each([{}, '', null])('nothing is merged while GitHub answers %j instead of the pull request', async (answer) => {
+  const { em, own, task, call } = await acme.twoPeople();
+  const id = await task('ada');
+  await em.query(`update tasks set status = 'in_review' where id = $1`, [id]);
+  await em.query(
+    `insert into pull_requests (task_id, repository_id, number, url, status, head_branch, head_sha)
+     values ($1, $2, $3, $4, 'open', 'agent/x', 'seen')`,
+    [id, own.id, number, `https://github.com/acme/app/pull/${number}`],
+  );
+  around.pages[`/pulls/${number}`] = () => answer;
+  const { status, body } = await call('ada', 'POST', `/tasks/${id}/merge`);
+  expect([status, body.message]).toEqual([502, expect.stringContaining('does not say in which state')]);
+  expect(asked.filter(({ path }) => path.endsWith('/merge'))).toEqual([]);
+});
+
 test('a pull request is not ready after somebody has changed its base, although its task keeps the agreed one', async () => {
   const { em, own, task } = await acme.twoPeople();
   const id = await task('ada');

@@ -21,7 +21,7 @@ import { getTask, type TaskView } from '../../../tasks/store.ts';
 import { hasMergedPull, listOpenPulls } from '../../../tasks/work-store.ts';
 import { httpStatusOf } from '../../app/place.ts';
 import { candidateMethods } from '../look-at-pull.ts';
-import { refreshPull } from '../refresh-pull.ts';
+import { readPull, refreshPull } from '../refresh-pull.ts';
 import { assertNothingBelow } from '../stack.ts';
 import { updateBranch } from './update-branch.ts';
 
@@ -175,15 +175,14 @@ async function refusalText({ pull, octokit, name, settings }: Target, { message 
 /**
  * Checks that a pull request still goes where it was opened for. Its author and everybody with write permission can change
  * its base, which does not change its head.
- * @throws Refused
+ * @throws Refused, and what `readPull` throws
  */
-export async function assertBase(octokit: Octokit, name: RepoName, { number, url }: PullRequestRow, base: string) {
-  const path = 'GET /repos/{owner}/{repo}/pulls/{pull_number}';
-  const { data } = await octokit.request(path, { ...name, pull_number: number });
+export async function assertBase(octokit: Octokit, name: RepoName, pull: PullRequestRow, base: string) {
+  const { data } = await readPull(octokit, name, pull);
   // Hosts that only look like GitHub may leave out the base.
   const now: string | undefined = data.state === 'open' ? data.base?.ref : undefined;
   if (now === undefined || now === base) return;
-  throw new Refused(movedText(url, { to: now, from: base }));
+  throw new Refused(movedText(pull.url, { to: now, from: base }));
 }
 
 /** Returns the option of a request that is sent only if the pull request still goes where it was opened for. */
