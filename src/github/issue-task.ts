@@ -70,9 +70,12 @@ export interface ShownIssue extends ReadIssue {
   shown: string;
 }
 
-/** @throws NoAnswer */
-export async function showIssue<T extends Pick<ReadIssue, 'body'>>(issue: T): Promise<T & { shown: string }> {
-  return { ...issue, shown: await asShown(issue.body) };
+/** `show` is `asShown`, or for many issues that of `showMany`. @throws NoAnswer */
+export async function showIssue<T extends Pick<ReadIssue, 'body'>>(
+  issue: T,
+  show: (text: string) => Promise<string> = asShown,
+): Promise<T & { shown: string }> {
+  return { ...issue, shown: await show(issue.body) };
 }
 
 /** An issue shows at most this many assignees on GitHub. */

@@ -2,9 +2,10 @@ import { visible } from '../domain/text/sanitize.ts';
 import { apart } from './apart.ts';
 import { NoAnswer } from './start-thread.ts';
 
+const seconds = 3;
 const markdown = apart<typeof import('../domain/text/shown-text.ts')>(
   new URL('../domain/text/shown-text.ts', import.meta.url),
-  { seconds: 3, heapMb: 256 },
+  { seconds, heapMb: 256 },
 );
 
 /** Without any of these, all of a text is shown. */
@@ -15,16 +16,16 @@ const maxChars = 65_536;
 
 const leftOut = '(This text is left out here, because its Markdown takes too long to read. Make it simpler.)';
 
-/** Of several texts, at most this many may be too slow. Of those that follow, only texts without any marks are shown. */
-const maxSlow = 3;
+/** Several texts may take this much processor time together. Of those that follow, only texts without any marks are shown. */
+const maxMs = 6000;
 
 /** Returns `asShown` for many texts, which many people may have written: together they take seconds, not minutes. */
 export function showMany(): (text: string) => Promise<string> {
-  let slow = 0;
+  let spent = 0;
   return async (text) => {
-    if (slow >= maxSlow && marks.test(text)) return leftOut;
-    const shown = await asShown(text);
-    if (shown === leftOut) slow += 1;
+    if (spent >= maxMs && marks.test(text)) return leftOut;
+    const { shown, ms } = await showInTime(text);
+    spent += ms;
     return shown;
   };
 }
@@ -36,11 +37,15 @@ export function showMany(): (text: string) => Promise<string> {
  * @throws NoAnswer
  */
 export async function asShown(text: string): Promise<string> {
-  if (!marks.test(text)) return visible(text);
-  if (text.length > maxChars) return leftOut;
-  const shown = await markdown.call('shownText', text).catch((error) => {
+  return (await showInTime(text)).shown;
+}
+
+async function showInTime(text: string): Promise<{ shown: string; ms: number }> {
+  if (!marks.test(text)) return { shown: visible(text), ms: 0 };
+  if (text.length > maxChars) return { shown: leftOut, ms: 0 };
+  const { shown, ms } = await markdown.call('shownInTime', text).catch((error) => {
     if (error instanceof NoAnswer) throw error;
-    return leftOut;
+    return { shown: leftOut, ms: seconds * 1000 };
   });
-  return visible(shown);
+  return { shown: visible(shown), ms };
 }

@@ -140,6 +140,22 @@ test('a neutralized line opens no tag, fence or list, and stays within its limit
     expect(harmlessLine(text, 200, '/agent').length).toBeLessThanOrEqual(200);
 });
 
+test('a cut line leaves no beginning of an image that the text after it could end', () => {
+  const attached = `![${'x'.repeat(15)}](https://user-images.githubusercontent.com/a)`;
+  expect(harmless(attached, '/agent')).toBe(attached);
+  for (const max of [30, 60, 100, 200])
+    expect(harmlessLine(`${'&a;'.repeat(12)}${attached}`, max, '/agent')).not.toContain('![');
+});
+
+test('what GitHub would draw, and what it does not store, makes no image', () => {
+  for (const language of ['mermaid', ' Mermaid', 'geojson', 'topojson title', 'stl'])
+    expect(harmless(`\`\`\`${language}\nA@{ img: "https://x.y" }\n\`\`\``, '/agent')).not.toContain(`\`${language}`);
+  expect(harmless('~~~js\n~~~ ```mermaids', '/agent')).toBe('~~~js\n~~~ ```mermaids');
+  for (const text of ['!\0[a](https://x.y)', '!\uD800[a](https://x.y)', '!\x7F[a](https://x.y)'])
+    expect(harmless(text, '/agent')).toBe('!\u2060[a](https://x.y)');
+  expect(harmless('<\0img src="https://x.y">', '/agent')).toBe('<\u2060img src="https://x.y">');
+});
+
 test('what makes CI skip a commit is broken without a visible change, and other text stays', () => {
   const orders = [
     '[skip ci]',

@@ -1,4 +1,4 @@
-import { parseMarkdown, shownText, unshownParts } from './shown-text.ts';
+import { parseMarkdown, shownText, unshownParts, withoutMark } from './shown-text.ts';
 
 /** One command in a comment: `/agent start Reviewer` is the verb `start` with the argument `Reviewer`. `line` starts at 0. */
 export interface Command {
@@ -49,7 +49,8 @@ export function mayHoldCommands(body: string, marks: Marks): boolean {
  * Finds the commands in a comment: lines that begin with the prefix or a mention, outside of what GitHub renders as
  * code, quote or HTML, of what it does not show, and of what it has copied from somebody else. Malicious Markdown can keep the parser busy for seconds, so call this in a worker thread.
  */
-export function parseCommands(body: string, marks: Marks): Command[] {
+export function parseCommands(written: string, marks: Marks): Command[] {
+  const body = withoutMark(written);
   const tree = parseMarkdown(body);
   const hidden = new Set<number>();
   const begun = new Set<number>();

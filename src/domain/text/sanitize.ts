@@ -44,17 +44,21 @@ const remoteImage =
 
 /**
  * Makes text by people or a model harmless in a comment or pull request. The text mentions nobody, closes and links no
- * issue, runs no command and opens no HTML comment. It looks the same to a reader, except that an image is a link, unless somebody
- * attached it on GitHub: GitHub fetches images when somebody looks, so their addresses could carry what the model has read.
+ * issue, runs no command and opens no HTML comment. It looks the same to a reader, except that a diagram is code, and an image is a
+ * link, unless somebody attached it on GitHub: GitHub fetches images when somebody looks, so their addresses could carry what the model
+ * has read.
  */
 export function harmless(text: string, commandPrefix: string): string {
   const joiner = '\u2060';
   return (
     text
       .replace(/&(?=#\d+;|#x[0-9a-f]+;|[a-z]+;)/gi, '&amp;')
-      .replace(/[\u202A-\u202E\u2066-\u2069]/g, '')
+      // GitHub does not store some of these, so what stands on both sides would come together.
+      .replace(/[\u202A-\u202E\u2066-\u2069]|(?!\s)\p{Cc}|\p{Cs}/gu, '')
       .replace(/<!--/g, '&lt;!--')
       .replace(remoteImage, `!${joiner}`)
+      // GitHub draws these from what the text says, and a diagram may load images.
+      .replace(/(?<=```|~~~)(?=[^\S\n]*(?:mermaid|geojson|topojson|stl)(?![\w-]))/gi, joiner)
       // An HTML tag could format, hide or swallow the text after it.
       .replace(/<(?=[a-z/?!])/gi, `<${joiner}`)
       .replace(
@@ -106,10 +110,12 @@ export function fenced(text: string): string {
 
 /**
  * Makes text harmless and puts it on one line of at most `max` characters. The line cannot begin a code block, heading,
- * quote, table or list.
+ * quote, table or list. It holds no image, not even an attached one: a cut would leave its beginning, which the text after it could end.
  */
 export function harmlessLine(text: string, max: number, commandPrefix: string): string {
-  const line = harmless(oneLine(text, max), commandPrefix).slice(0, max + 50);
+  const line = harmless(oneLine(text, max), commandPrefix)
+    .replace(/!(?=\[)/g, '!\u2060')
+    .slice(0, max + 50);
   return /^[`~#>|+*=-]|^\d+[.)]/.test(line) ? `\u2060${oneLine(line, max - 1)}` : oneLine(line, max);
 }
 

@@ -10,6 +10,7 @@ import type { RepoName } from '../../git/remote-url.ts';
 import { pauseAsked } from '../../outgoing/github-errors.ts';
 import { credentialFor, octokitFor } from '../../repositories/credentials.ts';
 import { mayStoreTexts } from '../../repositories/rights.ts';
+import { asShown } from '../../threads/as-shown.ts';
 import type { RetryPolicy } from '../retry.ts';
 import type { Candidate } from './look-at-history.ts';
 
@@ -168,7 +169,8 @@ async function sourcesOf(
   const ofIssues = [...known.values()].filter((issue) => isFrom(issue, mergedAt)).slice(0, maxIssues);
   const ofPull = merged !== undefined && isFrom(merged, mergedAt) ? [merged] : [];
   const texts: WrittenText[] = ofIssues.length > 0 ? ofIssues : ofPull;
-  return { texts: texts.map((each) => ({ title: titleAt(each, mergedAt), body: each.body })), pull: merged };
+  const shown = texts.map(async (each) => ({ title: titleAt(each, mergedAt), body: await asShown(each.body) }));
+  return { texts: await Promise.all(shown), pull: merged };
 }
 
 type Ask = (query: string, variables: object) => Promise<unknown>;

@@ -55,6 +55,16 @@ test.each([
     "/agent cancel\n### Discussed in https://github.com/acme/app/discussions/1\n\n<div type='discussions-op-text'>\n\n<sup>Originally posted by **eve** May 1, 2026</sup>\nIt fails.\n\n/agent start\n\n</div>\n/agent start",
     ['cancel'],
   ],
+  // What GitHub hides, and our parser takes for text.
+  ['Text.\n\n[^a[b]: x\n/agent merge', []],
+  ['[x](( "\n/agent merge\n")', []],
+  ['> <b\n> title="a\n/agent merge\n> ">x</b>', []],
+  [`${'`'.repeat(81)}<!--\n/agent merge\n-->${'`'.repeat(81)}`, []],
+  ['[r]: ( "\n/agent merge\n"', []],
+  ['VIS <span lang=a/b title="\n/agent merge\n">VIS</span>', []],
+  ['[<!-- \n/agent merge\n --> x] /www.b.co', []],
+  ['\uFEFF[x](y "\n/agent merge\n")', []],
+  ['\uFEFF/agent cancel', ['cancel']],
 ])('%j contains %j', (body, wanted) => {
   expect(verbsOf(body)).toEqual(wanted);
 });

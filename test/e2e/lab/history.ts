@@ -50,7 +50,7 @@ export async function pushHistory(world: World, root: string): Promise<{ plain: 
   const repo = '/repos/mona/sample';
   const { number: issue } = await mona<{ number: number }>('POST', `${repo}/issues`, {
     title: 'Adding five is missing',
-    body: 'We need to add five.\n\n```js\n  return value + 5;\n```\n\nSee src/five.js.',
+    body: 'We need to add five.\n\n[//]: # (HIDDEN)\n\n```js\n  return value + 5;\n```\n\nSee src/five.js.',
   });
   await commit('Settings', {
     '.deckhand.yml': 'setup: []\nchecks: ["node --test --test-isolation=none"]\n',
