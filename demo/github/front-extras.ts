@@ -205,7 +205,8 @@ async function readEditors({ edits, call }: Around, { body }: Asked): Promise<An
     const end = `/${kind === 'IssueComment' ? 'issues' : 'pulls'}/comments/${number}`;
     const edit = kind === 'PullRequestReview' ? undefined : [...edits].find(([path]) => path.endsWith(end))?.[1];
     const { body: lastEditedAt = null, bodyBy: by = '' } = edit ?? {};
-    nodes.push({ id, lastEditedAt, editor: lastEditedAt === null ? null : await editorWith(call, by) });
+    const editor = lastEditedAt === null ? null : await editorWith(call, by);
+    nodes.push({ id, lastEditedAt, editor, isMinimized: false });
   }
   return { status: 200, json: { data: { nodes } } };
 }

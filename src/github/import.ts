@@ -12,8 +12,9 @@ import { isRefusedWith } from '../outgoing/github-errors.ts';
 import { onRepository } from '../repositories/routes.ts';
 import { listProjectRepositories } from '../repositories/store.ts';
 import { ownerIdOf, ownerProblems } from '../tasks/operations.ts';
+import { showMany } from '../threads/as-shown.ts';
 import type { GitHubRepository } from './app/installation.ts';
-import { type Place, placeOfRepository } from './app/place.ts';
+import { type Place, placeOfRepository, readRepository } from './app/place.ts';
 import { insertTaskOfIssue, type ShownIssue, showIssue, shownBesides, titleOfIssue } from './issue-task.ts';
 import { readIssue } from './issues/read-issue.ts';
 import { itemsOf } from './paginate.ts';
@@ -112,9 +113,9 @@ const atOnce = 10;
  */
 async function placeOf(app: App, { id }: RepositoryRow): Promise<Place> {
   const place = await placeOfRepository(app, id);
-  if (place === undefined)
+  if (place === undefined || (await readRepository(place)) === undefined)
     throw notConfigured(
-      'The GitHub App is not installed on this repository, or its installation belongs to another project. Install it, or import the issues in that project.',
+      'The GitHub App is not installed on this repository, its installation belongs to another project, or its address belongs to another repository now. Install it, or import the issues in that project.',
     );
   return place;
 }
@@ -204,6 +205,7 @@ async function importIssues(
 async function readChosen(place: Place, numbers: number[]): Promise<{ issues: ShownIssue[]; skipped: Skipped[] }> {
   const issues: ShownIssue[] = [];
   const skipped: Skipped[] = [];
+  const show = showMany();
   for (let from = 0; from < numbers.length; from += atOnce) {
     const some = numbers.slice(from, from + atOnce);
     const read = await Promise.all(some.map((number) => readIssue(place, number)));
@@ -214,7 +216,8 @@ async function readChosen(place: Place, numbers: number[]): Promise<{ issues: Sh
         skipped.push({ number, reason: reason ?? '', taskId: null });
       else {
         const { title, html_url: url } = issue;
-        issues.push(await showIssue({ number, title, body: issue.body ?? '', url, ...shownBesides(issue) }));
+        const read = { number, title, body: issue.body ?? '', url, ...shownBesides(issue) };
+        issues.push(await showIssue(read, show));
       }
     }
   }

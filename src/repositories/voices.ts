@@ -21,6 +21,7 @@ const Edits = z.object({
         id: z.string(),
         lastEditedAt: z.string().nullable(),
         editor: z.object({ databaseId: z.number().optional(), login: z.string() }).nullable(),
+        isMinimized: z.boolean().optional(),
       })
       .nullable(),
   ),
@@ -29,7 +30,10 @@ type Edit = NonNullable<z.infer<typeof Edits>['nodes'][number]>;
 
 /** The REST API does not say who edited a text. A bot has no `databaseId` here. */
 const editsQuery = `query ($ids: [ID!]!) {
-  nodes(ids: $ids) { ... on Comment { id lastEditedAt editor { login ... on User { databaseId } } } }
+  nodes(ids: $ids) {
+    ... on Comment { id lastEditedAt editor { login ... on User { databaseId } } }
+    ... on Minimizable { isMinimized }
+  }
 }`;
 
 /** GraphQL takes at most this many ids at once. */
@@ -38,25 +42,30 @@ const maxIds = 100;
 /**
  * Returns whose words texts are: those of their authors, and of the people who edited them last and so saw the whole
  * text. A text is missing if GitHub does not say that. The times of a comment do not: they are whole seconds, and do not show
- * an edit in the same second.
+ * an edit in the same second. `hidden` are the texts that somebody has hidden on GitHub, as spam or outdated, for example.
  * @throws the error of GitHub when it may answer next time
  */
-export async function voicesOf<T extends Said>(octokit: Octokit, said: T[]): Promise<Map<T, Voice[]>> {
+export async function voicesOf<T extends Said>(
+  octokit: Octokit,
+  said: T[],
+): Promise<{ voices: Map<T, Voice[]>; hidden: Set<T> }> {
   const edits = new Map<string, Edit>();
   for (let at = 0; at < said.length; at += maxIds) {
     const ids = said.slice(at, at + maxIds).map(({ node_id }) => node_id);
     for (const edit of (await readEdits(octokit, ids)) ?? []) edits.set(edit.id, edit);
   }
   const voices = new Map<T, Voice[]>();
+  const hidden = new Set<T>();
   for (const text of said) {
     const edit = edits.get(text.node_id);
+    if (edit?.isMinimized === true) hidden.add(text);
     if (text.user === null || edit === undefined) continue;
     const author = { id: Number(text.user.id), login: text.user.login };
     const { databaseId: id, login = '' } = edit.editor ?? {};
     if (edit.lastEditedAt === null) voices.set(text, [author]);
     else if (id !== undefined) voices.set(text, [author, { id, login }]);
   }
-  return voices;
+  return { voices, hidden };
 }
 
 /**

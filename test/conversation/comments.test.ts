@@ -24,16 +24,22 @@ type Written = [author: keyof typeof people | null, body: string, editor?: keyof
 /** `barred` are the people who may not direct the run, and `graphql` is what GitHub answers instead of who edited comments. */
 async function readComments(
   written: Written[],
-  { worksElsewhere = false, barred = [] as number[], graphql = undefined as { status: number } | undefined } = {},
+  {
+    worksElsewhere = false,
+    barred = [] as number[],
+    graphql = undefined as { status: number } | undefined,
+    hidden = undefined as string | undefined,
+  } = {},
 ) {
   const all = written.map(([author, body, editor], i) => {
     const at = new Date(Date.UTC(2026, 0, 1, 0, i)).toISOString();
     const user = author === null ? null : people[author];
     return { id: i, node_id: `IC_${i}`, user, created_at: at, updated_at: editor === undefined ? at : later, body };
   });
-  const nodes = written.flatMap(([, , editor], i): object[] => {
+  const nodes = written.flatMap(([, body, editor], i): object[] => {
     if (editor === null) return [];
-    if (editor === undefined) return [{ id: `IC_${i}`, lastEditedAt: null, editor: null }];
+    const isMinimized = body === hidden;
+    if (editor === undefined) return [{ id: `IC_${i}`, lastEditedAt: null, editor: null, isMinimized }];
     const { id: databaseId, login, type } = people[editor];
     return [{ id: `IC_${i}`, lastEditedAt: later, editor: type === 'Bot' ? { login } : { login, databaseId } }];
   });
@@ -140,13 +146,25 @@ test.each([
   expect([directors, thread.unattributed]).toEqual([[], 2]);
 });
 
+test('a comment that somebody has hidden on GitHub is left out', async () => {
+  const written: Written[] = [
+    ['mona', 'by mona'],
+    ['bob', 'buy my pills'],
+    ['lisa', 'outdated'],
+  ];
+  const read = async (hidden: string) =>
+    (await readComments(written, { hidden })).thread.comments.map(({ text }) => text);
+  expect(await read('buy my pills')).toEqual(['by mona', 'outdated']);
+  expect(await read('outdated')).toEqual(['by mona', 'buy my pills']);
+});
+
 test('a comment that GitHub no longer has takes no others with it', async () => {
   const edits = [{ id: 'IC_0', lastEditedAt: null, editor: null }, null];
   const errors = [{ type: 'NOT_FOUND', path: ['nodes', 1], message: 'Could not resolve to a node.' }];
   const github = await openFakeGitHub([[/^POST \/graphql$/, () => ({ data: { nodes: edits }, errors })]]);
   closing.push(github.close);
   const [kept, gone] = ['IC_0', 'IC_1'].map((node_id) => ({ node_id, user: people.mona }));
-  const voices = await voicesOf(octokitFor(github.url), [kept, gone] as Said[]);
+  const { voices } = await voicesOf(octokitFor(github.url), [kept, gone] as Said[]);
   expect([voices.get(kept as Said), voices.get(gone as Said)]).toEqual([[{ id: 1, login: 'mona' }], undefined]);
 });
 

@@ -138,8 +138,8 @@ interface Reader {
 type At = RepoName & { issue_number: number };
 
 /**
- * Reads the newest comments of people. Those of bots, the service's own included, are left out, and so are commands to the
- * service with their texts.
+ * Reads the newest comments of people. Those of bots, the service's own included, and those that somebody has hidden on GitHub are left
+ * out, and so are commands to the service with their texts.
  */
 export async function commentsOf(
   octokit: Octokit,
@@ -148,12 +148,14 @@ export async function commentsOf(
 ): Promise<Thread> {
   const { found, isCut } = await newest(octokit, at);
   const marks = { prefix: commandPrefix, slug: undefined };
-  const kept = await fitting(
+  const fit = await fitting(
     found.filter(({ user }) => !isBot(user, botId)),
     marks,
   );
   // Without an answer of GitHub, nobody's rights count. People want the run to go on, so it does not wait for one.
-  const voices = await voicesOf(octokit, kept.comments).catch(() => new Map<Fitting, Voice[]>());
+  const nothingKnown = { voices: new Map<Fitting, Voice[]>(), hidden: new Set<Fitting>() };
+  const { voices, hidden } = await voicesOf(octokit, fit.comments).catch(() => nothingKnown);
+  const kept = { ...fit, comments: fit.comments.filter((comment) => !hidden.has(comment)) };
   const people = new Map([...voices.values()].reverse().flatMap((each) => each.map((voice) => [voice.id, voice])));
   const asWriterHere = async (person: Voice) => {
     const writer = await asWriter(octokit, { owner: at.owner, repo: at.repo }, person).catch(() => undefined);
