@@ -76,9 +76,9 @@ export function unshownParts(body: string, tree: Node = parseMarkdown(body)): Pa
     if (node.type === 'table') return cellsBeyond(node);
     return node.type === 'html' ? partsOfHtml(node, body, isQuoted) : partsOf(node, body, urls);
   });
+  const nodes = all.map(({ node }) => node);
   const rests = parts.filter(({ shown }) => shown === restLeftOut).map(({ from }) => from);
-  const masks = all.flatMap(({ node }) => masksOf(node, body));
-  const end = rests.reduce((first, from) => Math.min(first, from), doubtIn(body, masks));
+  const end = rests.reduce((first, from) => Math.min(first, from), doubtIn(body, nodes));
   // The rest begins there also if that place is inside a part that is left out anyway.
   const before = parts.filter(({ from }) => from < end).map((part) => ({ ...part, to: Math.min(part.to, end) }));
   const rest = end < body.length ? [{ from: end, to: body.length, shown: restLeftOut }] : [];
@@ -222,18 +222,30 @@ function readTag(html: string, at: number, isQuoted: boolean): { to: number; sho
 }
 
 /**
- * Returns the first place from which on GitHub's parser (cmark-gfm) may read something else than ours (micromark), and hide it; the
- * length of the body if there is none. A fuzzer that compares both found these cases. `masks` are the parts in which nothing is in doubt.
+ * Returns the beginning of the first paragraph that GitHub's parser (cmark-gfm) may read otherwise than ours (micromark), and hide;
+ * the length of the body if there is none. A fuzzer that compares both found these cases.
  */
-function doubtIn(body: string, masks: Mask[]): number {
-  const text = masked(body, masks);
+function doubtIn(body: string, nodes: Node[]): number {
+  const text = masked(
+    body,
+    nodes.flatMap((node) => masksOf(node, body)),
+  );
   const found = [
     ...doubtsInBody.map((each) => body.search(each)),
     ...doubtsInText.map((each) => text.search(each)),
     doubtfulBracket(text),
     doubtfulTag(text),
+    doubtfulFootnote(body, nodes),
   ];
-  return Math.min(body.length, ...found.filter((at) => at >= 0));
+  const first = Math.min(body.length, ...found.filter((at) => at >= 0));
+  return first === body.length ? first : startOfParagraph(body, first);
+}
+
+/** Returns the place after the last empty line before a place, also in a quote. */
+function startOfParagraph(body: string, at: number): number {
+  let start = 0;
+  for (const { index } of body.slice(0, at).matchAll(/(?<=[\r\n])(?=[ \t>]*[\r\n])/g)) start = index;
+  return start;
 }
 
 const doubtsInBody = [
@@ -246,7 +258,7 @@ const doubtsInBody = [
 ];
 
 const doubtsInText = [
-  /^[ \t>*+\d.)-]*\[[ x]\][ \t]+(?:<|[^ \t\r\n].*\]:)/im,
+  /^[ \t>*+\d.)-]*\[[ x]\][ \t]+(?:<|[^ \t\r\n].*\]:|\[[^\]]{0,1100}\]:)/im,
   // More lines can begin a table.
   /^(?=.*-)(?=.*[|:])[ \t>|:-]+$/m,
   // Its labels may be a letter longer.
@@ -277,6 +289,12 @@ function doubtfulBracket(text: string): number {
 function doubtfulTag(text: string): number {
   const tags = [...text.matchAll(/<[a-z][a-z0-9-]*[ \t\r\n][^<>]*>/gi)];
   return tags.find(([each]) => /=[ \t\r\n]*[^\s"'=<>`]*\//.test(each))?.index ?? -1;
+}
+
+/** Returns the end of a footnote after which our parser begins another block, where GitHub's goes on; -1 if there is none. */
+function doubtfulFootnote(body: string, nodes: Node[]): number {
+  const ends = nodes.filter(({ type }) => type === 'footnoteDefinition').map(endOf);
+  return ends.find((end) => /^[ \t]*(?:\r\n?|\n)(?![ \t>]*(?:\[\^|[\r\n]|$))/.test(body.slice(end, end + 1000))) ?? -1;
 }
 
 /** A part of a body. A line of HTML may be part of a table instead. */
