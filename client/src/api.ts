@@ -510,6 +510,8 @@ export type Task = {
         description: string;
     };
     failure: Failure | null;
+    /** set if a person changed the title or the description after the failure */
+    editedSinceFailure?: boolean;
     attention: Attention | null;
     merging: Merging | null;
     planFirst: boolean | null;

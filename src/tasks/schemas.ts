@@ -64,6 +64,9 @@ export const Task = z
       .preprocess((text) => text ?? undefined, z.object({ title: z.string(), description: z.string() }).optional())
       .meta({ description: 'what the issue says, if that differs from the task' }),
     failure: Failure.nullable(),
+    editedSinceFailure: z
+      .preprocess((is) => is ?? undefined, z.boolean().optional())
+      .meta({ description: 'set if a person changed the title or the description after the failure' }),
     attention: Attention.nullable(),
     merging: Merging.nullable(),
     planFirst: z.boolean().nullable(),

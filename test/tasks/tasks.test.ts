@@ -234,3 +234,25 @@ test('when two people replace the same text, the second one is refused', async (
     description: 'Last',
   });
 });
+
+test('a task says that it was edited after its failure, until it has another one', async () => {
+  const other = (await call('POST', '/projects', { name: 'Edited' })).body.id;
+  const { id } = (await call('POST', `/projects/${other}/tasks`, { title: 't' })).body;
+  const failure = JSON.stringify({ category: 'model', message: 'no name', retryable: true });
+  const fail = () =>
+    service.app.db.manager.query(
+      `update tasks set status = 'ready', failure = $2, status_since = clock_timestamp() where id = $1`,
+      [id, failure],
+    );
+  const edited = async () => (await call('GET', `/tasks/${id}`)).body.editedSinceFailure;
+  await call('PATCH', `/tasks/${id}`, { description: 'earlier' });
+  expect(await edited()).toBeUndefined();
+  await fail();
+  expect(await edited()).toBeUndefined();
+  await call('PATCH', `/tasks/${id}`, { priority: 'high' });
+  expect(await edited()).toBeUndefined();
+  await call('PATCH', `/tasks/${id}`, { description: 'Name: url-slugs' });
+  expect(await edited()).toBe(true);
+  await fail();
+  expect(await edited()).toBeUndefined();
+});

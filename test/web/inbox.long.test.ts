@@ -295,6 +295,8 @@ inBrowser('on a phone, a field of a dialog that was opened in the inbox has the 
   await dialog.getByLabel('Description').tap();
   await touched.keyboard.type('Written by touch');
   expect(await dialog.getByLabel('Description').inputValue()).toBe('Written by touch');
+  await dialog.getByRole('button', { name: 'Save' }).tap();
+  await touched.getByText('The task was edited after this run.').waitFor();
   await touched.context().close();
   // The other page, whose inbox has it, too, asks what became of it.
   await world.sql('update tasks set failure = null where id = $1', [id]);

@@ -19,9 +19,13 @@ export function FailureText({ task, failure }: { task: Task; failure: Failure })
     <>
       <p className="wrap strong">The last run failed: {failure.message}</p>
       <Remedy task={task} failure={failure} />
+      {task.editedSinceFailure && <p className="muted">{editedSince}</p>}
     </>
   );
 }
+
+/** The failure may be about a text that is not there any more. */
+export const editedSince = 'The task was edited after this run.';
 
 /** Shows what a person can do about a failed run, with a link to the right place. A viewer has no button that does it. */
 export function Remedy({ task, failure }: { task: Task; failure: Failure }) {

@@ -14,6 +14,7 @@ import {
   performAction,
   type TaskAction,
 } from './actions/task-actions.ts';
+import { editedSince } from './failure-notice.tsx';
 import { OtherWork } from './other-work.tsx';
 
 const TaskTextDialog = lazyPart(async () => ({
@@ -75,7 +76,7 @@ export function useConfirmedAction(perform?: (request: ActionRequest) => Promise
           title={actionNames.retry}
           subtitle={open.task.title}
           label="Hint for the agent (optional)"
-          hint={open.task.failure === null ? undefined : `The last run failed: ${open.task.failure.message}`}
+          hint={failureHint(open.task)}
           about={open.task.id}
           onClose={onClose}
           onSubmit={(text) => mutateAsync({ ...open, text })}
@@ -84,6 +85,13 @@ export function useConfirmedAction(perform?: (request: ActionRequest) => Promise
     </Suspense>
   );
   return { select, isPending, dialog };
+}
+
+/** Says in the dialog of a retry why the last run failed. */
+function failureHint({ failure, editedSinceFailure = false }: ActionTask): string | undefined {
+  return failure === null
+    ? undefined
+    : `The last run failed: ${failure.message}${editedSinceFailure ? ` ${editedSince}` : ''}`;
 }
 
 type Question = Pick<

@@ -6,7 +6,9 @@ import { taskStatusNames } from '../../display/names.ts';
 export type ActionTask = Pick<
   api.Task,
   'id' | 'projectId' | 'title' | 'status' | 'owner' | 'failure' | 'runCount' | 'prUrl' | 'issueNumber'
->;
+> &
+  // Cards of the board do not know it.
+  Pick<api.Task, 'editedSinceFailure'>;
 
 /** What a person can do with a task. */
 export type TaskAction = 'start' | 'retry' | 'revise' | 'cancel' | 'merge' | 'to_backlog' | 'to_ready' | 'to_done';
