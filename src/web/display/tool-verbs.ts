@@ -20,7 +20,7 @@ const toolVerbs: Record<string, readonly [title: string, now: string]> = {
   stop_process: ['Stop process', 'Stops process'],
   note_plan: ['Note the plan', 'Notes the plan'],
   // Such a call has no result until a person has replied. A run that works has the reply.
-  propose_plan: ['Propose a plan', 'Continues with the plan'],
+  propose_plan: ['Propose a plan', 'Continues with the reply to the plan'],
   ask_person: ['Ask', 'Continues with the answer to'],
   answer_comment: ['Answer a comment', 'Answers a comment'],
   open_repository: ['Open repository', 'Opens repository'],

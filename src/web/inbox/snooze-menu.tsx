@@ -34,6 +34,7 @@ export function SnoozeMenu({ entry }: { entry: TaskEntry }) {
       </ActionMenu>
       {isChoosing && (
         <DayDialog
+          title={entry.title}
           returnFocusRef={button}
           onChoose={(until) => {
             setChoosing(false);
@@ -75,11 +76,12 @@ function SnoozeItem(props: { name: string; until: Date; onSelect(until: Date): v
 }
 
 function DayDialog(props: {
+  title: string;
   returnFocusRef: RefObject<HTMLElement | null>;
   onChoose(until: Date): void;
   onClose(): void;
 }) {
-  const { returnFocusRef, onChoose, onClose } = props;
+  const { title, returnFocusRef, onChoose, onClose } = props;
   const [day, setDay] = useState('');
   const [wasSubmitted, setSubmitted] = useState(false);
   const now = new Date();
@@ -90,7 +92,7 @@ function DayDialog(props: {
     if (until !== undefined) onChoose(until);
   };
   return (
-    <FormDialog title="Snooze until" returnFocusRef={returnFocusRef} onClose={onClose}>
+    <FormDialog title="Snooze until" subtitle={title} returnFocusRef={returnFocusRef} onClose={onClose}>
       <form className="stack" onSubmit={submit} noValidate>
         <FormControl required>
           <FormControl.Label>Day</FormControl.Label>
