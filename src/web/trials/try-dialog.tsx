@@ -32,12 +32,7 @@ export function TryDialog(props: Props) {
   const { agent, onClose } = props;
   const repositories = useQuery(repositoryQueries.repositories(props.projectId));
   return (
-    <FormDialog
-      title={
-        props.against === undefined ? `Try ${agent.name} on your own changes` : 'Try both agents on your own changes'
-      }
-      onClose={onClose}
-    >
+    <FormDialog title={`Try ${agent.name} on your own changes`} onClose={onClose}>
       {repositories.error && <Flash variant="danger">{errorMessage(repositories.error)}</Flash>}
       {repositories.data?.length === 0 && <p>Connect a repository first.</p>}
       {repositories.data !== undefined && repositories.data.length > 0 && (
@@ -106,6 +101,8 @@ function TryForm(props: FormProps) {
   const { chosen, set, items, budget, costUsd, estimate, start } = useTrialForm(props);
   const agents = useQuery(agentQueries.agentsOf(projectId));
   const hasItems = estimate.data !== undefined && estimate.data.items > 0;
+  const tried = [agent.id, chosen.against].filter(Boolean).join();
+  const page = `/projects/${projectId}/repositories/${chosen.repositoryId}/benchmark?try=${tried}`;
   return (
     <form
       className="stack"
@@ -124,6 +121,7 @@ function TryForm(props: FormProps) {
         options={repositories}
         onSelect={(repositoryId) => set({ repositoryId })}
       />
+      {estimate.data?.items === 0 && <NoBenchmark page={page} />}
       {onAgent !== undefined && (
         <SelectField label="Agent" emptyOption={undefined} value={agent.id} options={agents.data} onSelect={onAgent} />
       )}
@@ -150,39 +148,40 @@ function TryForm(props: FormProps) {
         caption="The trial ends when it is used up."
         onChange={(text) => set({ budget: text })}
       />
-      <EstimateNote
-        query={estimate}
-        isComparison={chosen.against !== ''}
-        page={`/projects/${projectId}/repositories/${chosen.repositoryId}/benchmark?try=${[agent.id, chosen.against].filter(Boolean).join()}`}
-      />
+      <EstimateNote query={estimate} isComparison={chosen.against !== ''} asked={items} />
       <FormButtons submit="Start trial" isBusy={start.isPending} isDisabled={!hasItems} onCancel={onClose} />
     </form>
+  );
+}
+
+/** `page` is where the benchmark is made; it then offers this trial again. */
+function NoBenchmark({ page }: { page: string }) {
+  return (
+    <Flash variant="warning">
+      This repository has no benchmark yet. Make one on <Link to={page}>the page Benchmark</Link> first.
+    </Flash>
   );
 }
 
 interface NoteProps {
   query: { data?: api.TrialEstimate | undefined; error: unknown };
   isComparison: boolean;
-  /** Where the benchmark is made; the page then offers this trial again. */
-  page: string;
+  /** How many items the person wants. */
+  asked: number | undefined;
 }
 
-function EstimateNote({ query, isComparison, page }: NoteProps) {
+function EstimateNote({ query, isComparison, asked = 0 }: NoteProps) {
   if (query.error) return <Flash variant="danger">{errorMessage(query.error)}</Flash>;
   const { data } = query;
   if (data === undefined) return <p className="muted">Estimating the cost…</p>;
-  if (data.items === 0)
-    return (
-      <Flash variant="warning">
-        This repository has no benchmark yet. Make one on <Link to={page}>the page Benchmark</Link> first.
-      </Flash>
-    );
+  if (data.items === 0) return null;
   const cost = estimateText(data);
   const tooFew = isComparison ? tooFewText(data.items) : undefined;
   return (
     <>
       {tooFew !== undefined && <Flash variant="warning">{tooFew}</Flash>}
       <p role="status">
+        {data.items < asked && 'The benchmark has only '}
         {plural(data.items, 'item')}.{' '}
         {cost === undefined ? data.reason : `Probably ${cost}, from ${plural(data.runs, 'earlier run')}.`}
       </p>
