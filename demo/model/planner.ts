@@ -31,7 +31,7 @@ export function readForPlan(request: ModelRequest, turn: number): Said {
 export function plannerOf(name: string, request: ModelRequest): Said {
   const text = textOf(request);
   const goal = /^# The goal\n(.+)$/m.exec(text)?.[1] ?? 'the goal';
-  const answers = [...text.matchAll(/^- (.+\? .+)$/gm)].map(([, answer]) => answer ?? '');
+  const answers = [...text.matchAll(/^- (.+\? .+(?:\n {2}.*)*)$/gm)].map(([, answer]) => answer ?? '');
   const wish = /^# What the person wants to be different this time\n([\s\S]+)$/m.exec(text)?.[1]?.trim() ?? '';
   const write = writers[name];
   return write === undefined ? 'There is nothing to add.' : [{ name, arguments: write(goal, answers, wish) }];

@@ -114,7 +114,9 @@ export function planningPrompt(name: FunctionName, draft: Draft, more: More): { 
   const answers = steps.flatMap(({ question, options, answer }) => {
     if (answer === null) return [];
     const labels = options.filter((o) => answer.selectedOptionIds.includes(o.id)).map((o) => o.label);
-    return [`- ${question} ${[...labels, answer.customText].filter((t) => t !== '').join('; ')}`];
+    const text = [...labels, answer.customText].filter((t) => t !== '').join('; ');
+    // More lines stay part of their entry.
+    return [`- ${question} ${text.replaceAll('\n', '\n  ')}`];
   });
   const parts = [
     `# The goal\n${goal}`,
