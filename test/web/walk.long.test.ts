@@ -162,14 +162,14 @@ inBrowser('the wizard leads from a goal to a sprint, also after going back', asy
   await button('Remove task 3').click();
   // A task can wait for another one, which then cannot wait for it.
   await page.getByText('Greet by name, politely', { exact: true }).waitFor();
-  await button('Dependencies of task 2').click();
+  await button('Depends on (task 2)').click();
   const other = page.getByRole('menuitemcheckbox', { name: '1. Greet by name, politely' });
   await other.click();
   await page.getByText('Nothing', { exact: true }).nth(1).waitFor();
   await other.click();
   await page.keyboard.press('Escape');
   await page.getByText('Greet by name, politely', { exact: true }).waitFor();
-  await button('Dependencies of task 1').click();
+  await button('Depends on (task 1)').click();
   await page
     .getByRole('menuitemcheckbox', { name: /^2\. Other languages/ })
     .getByText('It depends on this task.')

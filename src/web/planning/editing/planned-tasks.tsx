@@ -266,7 +266,7 @@ function Dependencies(props: {
   return (
     <div className="row wrap-row">
       <ActionMenu>
-        <ActionMenu.Button size="small" aria-label={`Dependencies of task ${number}`}>
+        <ActionMenu.Button size="small" aria-label={`Depends on (task ${number})`}>
           Depends on
         </ActionMenu.Button>
         <ActionMenu.Overlay width="medium">
