@@ -37,8 +37,8 @@ export function MembersPage() {
         Members
       </Heading>
       <p className="muted">
-        Viewers can see everything and change nothing. Members work on tasks. Admins also manage members and settings.
-        Owners can also delete the project.
+        Viewers can see all work and change nothing. Members work on tasks. Admins also manage members and settings, and
+        see the audit log. Owners can also delete the project.
         {project.data !== undefined && !mayManage && ` As a ${ownRole}, you can view this list and leave the project.`}
       </p>
       <QueryResult query={query}>
