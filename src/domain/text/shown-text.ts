@@ -275,15 +275,25 @@ function doubtfulBracket(text: string): number {
   let isOpen = false;
   for (const { 0: word, index } of text.matchAll(/\S+/g)) {
     if (/^>+$/.test(word)) continue;
-    if (isOpen && word.includes('(')) return index;
-    const begin = word.search(/\][(:]/);
-    if (begin >= 0 && word.lastIndexOf('(') > begin + 1) return index;
+    const begin = isOpen ? 0 : word.search(/\][(:]/) + 2;
+    const isAddress = isOpen || begin > 1;
+    if (
+      isAddress &&
+      isUnbalanced(word.slice(begin)) &&
+      mayEnd(text.slice(index + word.length, index + word.length + 1000))
+    )
+      return index;
     const note = word.indexOf('[^');
     if (note >= 0 && /\][:[(]/.test(word.slice(note))) return index;
     isOpen = /\][(:]$/.test(word);
   }
   return -1;
 }
+
+const isUnbalanced = (address: string) => address.split('(').length > address.split(')').length;
+
+/** Returns whether what follows an address may belong to a link or a definition: its end, or a title. */
+const mayEnd = (rest: string) => /^[ \t]*(?:[\r\n]|$)|^[ \t]*["'()]/.test(rest);
 
 /** Returns the place of a tag that only GitHub's parser finds, because the value of an attribute contains a slash; -1 if there is none. */
 function doubtfulTag(text: string): number {

@@ -114,6 +114,7 @@ test('a text whose links by reference would become much longer is refused', () =
 test.each([
   'Use `<!-- code -->` and `List<String>` or Map<String, Integer>, <b>bold</b><br>\n',
   'if (i < n && a[i](x) || f(b)[c]) { a[0]: 1 } [^a-z] and (1) [2]\n',
+  '[INFO]: (main) call(1,\u00a02) [12:00]: get(x, y) and [a](b c) (d\n',
   '- a\n---\n> b\n\n| x | y |\n|:--|--:|\n| [a](b) | `c d` |\n',
   'see [a](https://x.y/z_(w)), [b](c) and [d][]\n\n![](https://x.y/z.png)\n',
   '```\n[//]: # (code)\n<p title="code">\n```',
