@@ -44,8 +44,9 @@ export class FrontPulls {
   decidesLate = false;
   private readonly trees = new Map<string, Promise<string | undefined>>();
   private readonly sizes = new Map<string, Promise<Size>>();
-  /** The size of each pull request while it was open, which GitHub goes on to show. */
+  /** The size and the head of each pull request while it was open, which GitHub goes on to show. */
   private readonly lastSizes = new Map<number, Size>();
+  private readonly lastHeads = new Map<number, string>();
 
   private readonly rare: RareStates;
 
@@ -123,8 +124,11 @@ export class FrontPulls {
 
   /** Updates the pull request to what GitHub would show now, and returns it. */
   async shown<P extends PullLike>(pull: P): Promise<P> {
-    if (pull.state !== 'open' || !pull.head || !pull.base)
-      return Object.assign(pull, this.lastSizes.get(pull.number ?? 0));
+    const { number = 0 } = pull;
+    if (pull.state !== 'open' || !pull.head || !pull.base) {
+      if (pull.head) pull.head.sha = this.lastHeads.get(number) ?? pull.head.sha;
+      return Object.assign(pull, this.lastSizes.get(number));
+    }
     const [head, base] = [await this.headOf(pull.head.ref), await this.headOf(pull.base.ref)];
     if (head !== undefined) pull.head.sha = head;
     if (base !== undefined) pull.base.sha = base;
@@ -133,7 +137,8 @@ export class FrontPulls {
     const isFirst = !this.trees.has(`${base} ${head}`);
     const tree = this.joined(base, head);
     const size = await this.sizeOf(base, head);
-    this.lastSizes.set(pull.number ?? 0, size);
+    this.lastSizes.set(number, size);
+    this.lastHeads.set(number, head);
     Object.assign(pull, size);
     pull.mergeable = isFirst && this.decidesLate ? null : (await tree) !== undefined;
     if (pull.mergeable && (await this.isBehind(base, head))) pull.mergeable_state = 'behind';

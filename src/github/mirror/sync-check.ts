@@ -2,6 +2,7 @@ import type { EntityManager } from 'typeorm';
 import type { App, Octokit } from '../../app.ts';
 import type { MirroredRow } from '../../db/tables/github.ts';
 import type { RepoName } from '../../git/remote-url.ts';
+import { unlessMissing } from '../../repositories/permission.ts';
 import { queueMirror, recheckTask } from '../../tasks/move.ts';
 import { httpStatusOf } from '../app/place.ts';
 import { findItem } from '../paginate.ts';
@@ -77,18 +78,40 @@ export async function syncCheck(
   const others = async (commit: string | null) =>
     (await listShownOn(em, repositoryId, commit)).filter((each) => each !== taskId);
   if (sha === undefined) {
+    const ended = await endLeft(target, mirrored, 'The pull request is not open any more.');
+    if (ended !== undefined && earlier !== null) await markCheck(em, mirrored, { ...ended, sha: earlier });
     for (const other of await others(earlier)) await queueMirror(app, undefined, other);
     return;
   }
   const before = { id, sha: earlier, shown: isHidden ? null : checkShown };
   const now = await showCheck({ ...target, sha, check: checkName, externalId: taskId }, before, wanted);
   if (now === undefined) return;
+  if (earlier !== sha) await endLeft(target, mirrored, `The commit ${sha} took the place of this one.`);
   const commits = new Set([sha, earlier]);
   for (const commit of commits) for (const other of await others(commit)) await queueMirror(app, undefined, other);
   if (earlier !== null && earlier !== sha) await letLatestShow(app, mirrored, earlier);
   if (await markCheck(em, mirrored, { ...now, sha })) return;
   // The task was deleted while its check run was written, and nobody writes that again. It must not be the latest one.
   for (const other of await forgetShownCheck(em, repositoryId, { sha })) await recheckTask(app, other);
+}
+
+/**
+ * Ends a check run that is left behind while it says that an agent works: nobody else would ever end it. It must not become green.
+ * Returns what it shows now; undefined if there is nothing to end.
+ */
+async function endLeft(
+  { octokit, name }: Pick<CheckTarget, 'octokit' | 'name'>,
+  { checkRunId: id, checkShown }: MirroredRow,
+  summary: string,
+): Promise<{ id: number; shown: string } | undefined> {
+  const before: Partial<WantedCheck> = checkShown === null ? {} : JSON.parse(checkShown);
+  if (id === null || before.status === undefined || before.status === 'completed') return undefined;
+  const title = 'Not followed any more';
+  const wanted: WantedCheck = { status: 'completed', conclusion: 'cancelled', title, summary, actions: [] };
+  const path = 'PATCH /repos/{owner}/{repo}/check-runs/{check_run_id}';
+  const body = { status: 'completed', conclusion: 'cancelled', output: { title, summary } } as const;
+  await unlessMissing(octokit.request(path, { ...name, check_run_id: id, ...body, actions: [] }));
+  return { id, shown: JSON.stringify(wanted) };
 }
 
 /**

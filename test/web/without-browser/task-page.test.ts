@@ -166,7 +166,7 @@ test('the dialog says which other changes will conflict, and that their agents a
 test('checks are counted and reviews summed up', () => {
   const checks = (['passed', 'failed', 'passed', 'running'] as const).map((outcome) => ({ outcome }));
   expect(checkCounts(checks)).toBe('1 failed, 1 running, 2 passed');
-  expect(reviewText([])).toBe('No reviews on GitHub');
+  expect(reviewText([])).toBe('No approvals on GitHub');
   expect(
     reviewText([
       { login: 'ada', state: 'approved' },

@@ -79,7 +79,7 @@ export function reviewText(reviews: NonNullable<api.PullRequestReadiness['review
     requested.length > 0 ? `${requested.join(', ')} requested changes` : '',
     approved.length > 0 ? `${approved.join(', ')} approved` : '',
   ].filter((part) => part !== '');
-  return parts.length === 0 ? 'No reviews on GitHub' : parts.join(' · ');
+  return parts.length === 0 ? 'No approvals on GitHub' : parts.join(' · ');
 }
 
 /** How often GitHub is asked again while checks run or it computes whether a pull request can be merged. */
