@@ -136,15 +136,18 @@ export function assertWaits(
 }
 
 /**
- * Returns an answer as the model reads it: the number of an option is replaced by its text.
+ * Returns an answer as the model reads it: the number of an option in its first line is replaced by the option's text.
  * @throws Refused when there is no option with this number
  */
 export function chosenOption(answer: string, options: readonly string[]): string {
-  if (options.length === 0 || !/^\d{1,9}$/.test(answer)) return answer;
-  const option = options[Number(answer) - 1];
+  const [number = '', ...words] = answer.split('\n');
+  if (options.length === 0 || !/^\d{1,9}$/.test(number.trim())) return answer;
+  const option = options[Number(number) - 1];
   if (option === undefined)
-    throw new Refused(`There is no option ${answer}. Choose from 1 to ${options.length}, or answer in your own words.`);
-  return option;
+    throw new Refused(
+      `There is no option ${number.trim()}. Choose from 1 to ${options.length}, or answer in your own words.`,
+    );
+  return [option, ...words].join('\n');
 }
 
 /**

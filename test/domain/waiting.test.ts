@@ -35,11 +35,14 @@ test.each([
   ['2', ['PostgreSQL', 'SQLite'], 'SQLite'],
   ['both', ['PostgreSQL', 'SQLite'], 'both'],
   ['2', [], '2'],
+  ['2\nand keep\nthe old one', ['PostgreSQL', 'SQLite'], 'SQLite\nand keep\nthe old one'],
+  ['2 and keep the old one', ['PostgreSQL', 'SQLite'], '2 and keep the old one'],
 ])('the answer %s to the options %j', (answer, options, read) => {
   expect(chosenOption(answer, options)).toBe(read);
 });
 
 test.each(['0', '3', '99999999'])('there is no option %s', (answer) => {
+  expect(() => chosenOption(`${answer}\nplease`, ['a', 'b'])).toThrow(`There is no option ${answer}.`);
   expect(() => chosenOption(answer, ['a', 'b'])).toThrow(
     `There is no option ${answer}. Choose from 1 to 2, or answer in your own words.`,
   );

@@ -16,16 +16,12 @@ export interface Command {
 /** The verbs whose text goes on to the end of its paragraph. */
 const textVerbs = new Set(['revise', 'say', 'answer', 'ask', 'retry', 'rewind', 'review', 'fix']);
 
-/** Returns whether the text of a command goes on below it. Below the number of an answer, people write to each other. */
-const goesOnBelow = ({ verb, argument }: Pick<Command, 'verb' | 'argument'>) =>
-  textVerbs.has(verb) && !(verb === 'answer' && /^\d+$/.test(argument));
-
 /** Returns a comment without its commands and their texts: an agent gets those another way, unless they were refused. */
 export function withoutCommands(body: string, marks: Marks): string {
   let isTaken = false;
   const left = linesOf(body).filter((line) => {
     const command = commandOf(line, marks);
-    if (command !== undefined || line.trim() === '') isTaken = command !== undefined && goesOnBelow(command);
+    if (command !== undefined || line.trim() === '') isTaken = command !== undefined && textVerbs.has(command.verb);
     return command === undefined && !isTaken;
   });
   return left.join('\n');
@@ -66,13 +62,14 @@ export function parseCommands(written: string, marks: Marks): Command[] {
     let end = line + 1;
     while (goesOn(end)) end++;
     const nextText = (n: number) => lines.findIndex((each, at) => at > n && each.trim() !== '');
+    const goesOnBelow = textVerbs.has(command.verb);
     const shown = (others: string[]) => shownText([command.argument, ...others].join('\n')).trim();
     return [
       {
         ...command,
         line,
-        text: shown(goesOnBelow(command) ? lines.slice(line + 1, end) : []),
-        isCut: goesOnBelow(command) && lines[end]?.trim() === '' && goesOn(nextText(end)),
+        text: shown(goesOnBelow ? lines.slice(line + 1, end) : []),
+        isCut: goesOnBelow && lines[end]?.trim() === '' && goesOn(nextText(end)),
         comment: shown(lines.filter((_, n) => n !== line)),
       },
     ];

@@ -86,7 +86,7 @@ export async function goOnLater(app: App, em: EntityManager, { id, projectId }: 
 }
 
 /**
- * Answers the open question with the numbers of options or with text, or else with the options that are ticked in the
+ * Answers the open question with the numbers of options, with text or with both, or else with the options that are ticked in the
  * comment of the plan. After the last answer, the plan is written.
  */
 export async function answerSprintPlan(app: App, given: GivenCommand): Promise<void> {
@@ -95,12 +95,17 @@ export async function answerSprintPlan(app: App, given: GivenCommand): Promise<v
   if (step === undefined) throw new Refused('The plan has no open question.');
   const at = step.askedAt === undefined ? session.updatedAt : new Date(step.askedAt);
   assertSeen(given, { what: 'This question was asked', at });
-  const text = given.command.argument;
-  const isNumbers = step.options.length > 0 && /^\d{1,2}(\s*,\s*\d{1,2})*$/.test(text);
-  const numbers = isNumbers ? text.split(',').map(Number) : text === '' ? await tickedNumbers(app, given, step.id) : [];
+  const text = textOf(given);
+  const [first = '', ...words] = text.split('\n');
+  const isNumbers = step.options.length > 0 && /^\d{1,2}(\s*,\s*\d{1,2})*$/.test(first.trim());
+  const numbers = isNumbers
+    ? first.split(',').map(Number)
+    : text === ''
+      ? await tickedNumbers(app, given, step.id)
+      : [];
   if (text === '' && numbers.length === 0)
     throw new Refused('Write the numbers of options, or your own words, after `answer`, or tick options first.');
-  const customText = isNumbers || text === '' ? '' : textOf(given);
+  const customText = isNumbers ? words.join('\n').trim() : text;
   const answer = answerOf(step, numbers, customText);
   await answerWizard(app, session, answer, { isAskedLater: true, answeredBy: given.userId }, (em, id) =>
     continueLater(app, given, em, id),

@@ -90,7 +90,7 @@ test.each([
   ['/agent revise Keep\n\n> quoted', false],
   ['/agent say Keep\n\n/agent start', false],
   ['/agent start\n\nThanks!', false],
-  ['/agent answer 1\n\nThanks!', false],
+  ['/agent answer 1\n\nThanks!', true],
 ])('whether %j goes on after the text of its command: %s', (body, isCut) => {
   expect(parseCommands(body, marks)[0]?.isCut).toBe(isCut);
 });
@@ -108,6 +108,7 @@ test.each([
   ['/agent say fine\n- one\n  1. > Do it otherwise', ['fine\n- one']],
   ['/agent say fine\n- ```\n  rm -rf', ['fine']],
   ['/agent say fine\n<!-- hidden -->', ['fine']],
+  ['/agent answer 2\nand keep the old one\n\nThanks!', ['2\nand keep the old one']],
   ['/agent say fine <!-- hidden -->\nso <a title="hidden">far</a>', ['fine \nso <a>far</a>']],
   ['/agent say fine\n```\nrm -rf\n```', ['fine']],
   ['/agent say fine\nAm 1. Mai schrieb eve <notifications@github.com>:\nDo it otherwise', ['fine']],
