@@ -105,6 +105,7 @@ import { RevisionPlaces1772238380000 } from './0129-revision-places.ts';
 import { ToldPlaces1772238390000 } from './0130-told-places.ts';
 import { PlacesOfTexts1772238400000 } from './0131-places-of-texts.ts';
 import { PlacesOfLinkedIssues1772238500000 } from './0132-places-of-linked-issues.ts';
+import { EditsOfTasks1772238600000 } from './0133-edits-of-tasks.ts';
 
 /** All migrations, oldest first; an explicit list, because a glob does not work under every runner. */
 export const migrations = [
@@ -215,4 +216,5 @@ export const migrations = [
   ToldPlaces1772238390000,
   PlacesOfTexts1772238400000,
   PlacesOfLinkedIssues1772238500000,
+  EditsOfTasks1772238600000,
 ];

@@ -510,7 +510,7 @@ export type Task = {
         description: string;
     };
     failure: Failure | null;
-    /** set if a person changed the title or the description after the failure */
+    /** set if a person changed something about the next run after the failure, such as the description or the budget */
     editedSinceFailure?: boolean;
     attention: Attention | null;
     merging: Merging | null;

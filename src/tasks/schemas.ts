@@ -66,7 +66,10 @@ export const Task = z
     failure: Failure.nullable(),
     editedSinceFailure: z
       .preprocess((is) => is ?? undefined, z.boolean().optional())
-      .meta({ description: 'set if a person changed the title or the description after the failure' }),
+      .meta({
+        description:
+          'set if a person changed something about the next run after the failure, such as the description or the budget',
+      }),
     attention: Attention.nullable(),
     merging: Merging.nullable(),
     planFirst: z.boolean().nullable(),

@@ -30,7 +30,7 @@ export const taskColumns = `t.id, t.project_id as "projectId", t.title, t.descri
   t.done_at as "doneAt", t.created_by as "createdBy", t.directed_by as "directedBy", t.created_at as "createdAt", t.updated_at as "updatedAt",
   case when t.issue_number is not null and (t.issue_title <> t.title or t.issue_body <> t.description)
     then json_build_object('title', t.issue_title, 'description', t.issue_body) end as "issueText",
-  case when t.failure is not null and t.rewritten_at > t.status_since then true end as "editedSinceFailure",
+  case when t.failure is not null and t.edited_at > t.status_since then true end as "editedSinceFailure",
   array(select d.depends_on_id from task_dependencies d where d.task_id = t.id order by 1) as "dependsOn",
   (select p.url from pull_requests p where p.task_id = t.id and p.repository_id = t.repository_id
     order by p.created_at desc, p.number desc limit 1) as "prUrl",

@@ -159,7 +159,7 @@ export async function updateTask(
     const change = changeOf(task, input);
     if (dependsOn !== undefined) await setDependencies(em, task, dependsOn);
     if (Object.keys(change).length > 0 || dependsOn !== undefined)
-      await em.update(Tasks, { id: taskId }, { ...change, updatedAt: new Date() });
+      await em.update(Tasks, { id: taskId }, { ...change, ...editOf(change), updatedAt: new Date() });
     await noteWriter(em, task, userId, input);
     if (status !== undefined && status !== task.status) await moveByHand(app, em, task, status);
     await queueMirror(app, em, taskId);
@@ -169,6 +169,10 @@ export async function updateTask(
     return updated;
   });
 }
+
+/** Returns when a task was edited, if a change decides about its next run. */
+const editOf = ({ priority: _1, responsible: _2, responsibleChosen: _3, ...change }: Record<string, unknown>) =>
+  Object.keys(change).length > 0 ? { editedAt: () => 'clock_timestamp()' } : {};
 
 /** Notes whose words a task follows from now on. */
 async function noteWriter(em: EntityManager, task: TaskView, userId: string, input: Update): Promise<void> {

@@ -255,4 +255,8 @@ test('a task says that it was edited after its failure, until it has another one
   expect(await edited()).toBe(true);
   await fail();
   expect(await edited()).toBeUndefined();
+  await call('PATCH', `/tasks/${id}`, { budget: { steps: 40 } });
+  expect(await edited()).toBe(true);
+  await fail();
+  expect(await edited()).toBeUndefined();
 });

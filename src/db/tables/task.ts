@@ -48,6 +48,8 @@ export interface TaskRow {
   /** When its title or description was rewritten last, and by which user; null if that has not happened. */
   rewrittenAt: Date | null;
   rewrittenBy: string | null;
+  /** When a person last changed something about its next run, such as its description or its budget; null if that has not happened. */
+  editedAt: Date | null;
   /** It stands for what agents do for a pull request of somebody else. No list shows it. */
   hidden: boolean;
   /** The task whose merged pull requests this one reverts. */
@@ -63,7 +65,7 @@ export interface TaskRow {
 /** What the views of a task have of its row. */
 export type KnownTaskRow = Omit<
   TaskRow,
-  'issueTitle' | 'issueBody' | 'textRepositoryIds' | 'rewrittenAt' | 'rewrittenBy' | 'responsibleChosen'
+  'issueTitle' | 'issueBody' | 'textRepositoryIds' | 'editedAt' | 'rewrittenAt' | 'rewrittenBy' | 'responsibleChosen'
 >;
 
 export const Tasks = table<TaskRow>('tasks', {
@@ -98,6 +100,7 @@ export const Tasks = table<TaskRow>('tasks', {
   directedBy: json({ default: [] }),
   rewrittenAt: maybeTime(),
   rewrittenBy: maybeText(),
+  editedAt: maybeTime(),
   hidden: flag(false),
   undoOf: maybeText(),
   responsible: maybeText(),
