@@ -1,4 +1,4 @@
-import { type Html, html, markdown, type Part } from './html.ts';
+import { Html, html, markdown, type Part } from './html.ts';
 
 export interface Author {
   login: string;
@@ -17,15 +17,27 @@ export const timeOf = ({ created_at, submitted_at }: Said) => created_at ?? subm
 /** How GitHub shows the reactions with which Deckhand answers commands. */
 const signs: Record<string, string> = { eyes: '👀', rocket: '🚀', confused: '😕', '+1': '👍', '-1': '👎' };
 
-/** Shows what somebody wrote, and how others reacted. */
+/** The boxes of a list, which people tick. */
+const boxes = /^(\s*(?:[-*+]|\d+[.)])\s+\[)([ x])(?=\])/gim;
+
+/** Returns a comment in which somebody has ticked one of its boxes, or taken the tick away. */
+export function ticked(body: string, box: number): string {
+  let at = 0;
+  return body.replace(boxes, (all, before: string, mark: string) =>
+    at++ === box ? `${before}${mark === ' ' ? 'x' : ' '}` : all,
+  );
+}
+
+/** Shows what somebody wrote, and how others reacted. `id` is that of a comment whose boxes can be ticked. */
 export async function commentBox(
   { user, body, ...at }: Said,
   did = 'commented',
-  reactions: string[] = [],
+  { reactions = [], id = '' }: { reactions?: string[]; id?: string } = {},
 ): Promise<Html> {
-  const text = body === null || body.trim() === '' ? html`<p class="muted">No description.</p>` : await markdown(body);
+  const shown = body === null || body.trim() === '' ? html`<p class="muted">No description.</p>` : await markdown(body);
+  const text = id === '' ? shown : new Html(shown.text.replaceAll(' disabled=""', ''));
   const when = timeOf({ user, body, ...at });
-  return html`<article class="box"><div class="head"><strong>${user.login}</strong> ${did} <time class="muted" datetime="${when}">${when.slice(0, 16).replace('T', ' ')}</time></div><div class="body">${text}${reactions.length > 0 && html`<p class="reactions">${reactions.map((each) => html`<span class="label" title="${each}">${signs[each] ?? each}</span>`)}</p>`}</div></article>`;
+  return html`<article class="box"><div class="head"><strong>${user.login}</strong> ${did} <time class="muted" datetime="${when}">${when.slice(0, 16).replace('T', ' ')}</time></div><div class="body" data-comment="${id}">${text}${reactions.length > 0 && html`<p class="reactions">${reactions.map((each) => html`<span class="label" title="${each}">${signs[each] ?? each}</span>`)}</p>`}</div></article>`;
 }
 
 /** Lets the visitor choose whom they play. The first person has write permission, which the others lack. */

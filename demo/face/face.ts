@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Call } from '../github/git/git-objects.ts';
 import { gitIn } from '../github/git/git-objects.ts';
-import { commentBox, personField, type Said, timeOf, writeForm } from './comments.ts';
+import { commentBox, personField, type Said, ticked, timeOf, writeForm } from './comments.ts';
 import { diffTables, type Place } from './diff.ts';
 import { type Html, html, pageOf, script } from './html.ts';
 
@@ -162,7 +162,8 @@ class Face {
   /** Shows a comment of an issue or a pull request. */
   private comment(comment: Said): Promise<Html> {
     const subject = `/repos/${this.name}/issues/comments/${comment.id}`;
-    return commentBox(comment, 'commented', [...new Set(this.of.reactionsTo(subject))]);
+    const reactions = [...new Set(this.of.reactionsTo(subject))];
+    return commentBox(comment, 'commented', { reactions, id: String(comment.id) });
   }
 
   private async issuePage(issue: Issue): Promise<string> {
@@ -269,7 +270,10 @@ ${pull.state === 'open' && this.reviewForm(number)}`;
       return `/${this.name}/issues/${made.number}`;
     }
     if (part === 'comments') await post(`/issues/${number}/comments`, { body: field('body') });
-    else if (part === 'merge') await post(`/pulls/${number}/merge`, { merge_method: 'squash' }, 'PUT');
+    else if (part === 'tick') {
+      const { id, body } = await this.get<Said>(`/issues/comments/${Number(field('id'))}`);
+      await post(`/issues/comments/${id}`, { body: ticked(body ?? '', Number(field('box'))) }, 'PATCH');
+    } else if (part === 'merge') await post(`/pulls/${number}/merge`, { merge_method: 'squash' }, 'PUT');
     else if (part === 'reviews') await post(`/pulls/${number}/reviews`, reviewOf(field));
     else throw new Error('There is no such form.');
     return `/${this.name}/${kind}/${number}`;

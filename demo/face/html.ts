@@ -64,7 +64,7 @@ table.diff { border-collapse: collapse; width: 100%; font: 12px/20px ui-monospac
 ul.plain { list-style: none; padding: 0; } ul.plain > li { border-bottom: 1px solid var(--line); padding: 8px 0; } pre { overflow-x: auto; background: var(--soft); padding: 8px; border-radius: 6px; }
 `;
 
-/** Looks for news every two seconds, and replaces what nobody can be typing in. */
+/** Looks for news every two seconds, and replaces what nobody can be typing in. Ticks the boxes in comments. */
 export const script = `setInterval(async () => {
   if (document.hidden) return;
   const answer = await fetch(location.href, { headers: { Accept: 'text/html' } }).catch(() => undefined);
@@ -74,7 +74,16 @@ export const script = `setInterval(async () => {
     const newer = now.getElementById(part.id);
     if (newer !== null && newer.innerHTML !== part.innerHTML && !part.contains(document.activeElement)) part.innerHTML = newer.innerHTML;
   }
-}, 2000);`;
+}, 2000);
+document.addEventListener('change', async ({ target }) => {
+  const comment = target.closest('[data-comment]');
+  if (comment === null || target.type !== 'checkbox') return;
+  const box = [...comment.querySelectorAll('input[type=checkbox]')].indexOf(target);
+  const as = document.querySelector('select[name=as]').value;
+  target.disabled = true;
+  target.blur();
+  await fetch(location.pathname.replace(/\\/$/, '') + '/tick', { method: 'POST', body: new URLSearchParams({ id: comment.dataset.comment, box, as }) });
+});`;
 
 /** A page of the demo's GitHub. */
 export function pageOf(title: string, repository: string, content: Html): string {

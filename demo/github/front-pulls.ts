@@ -122,13 +122,16 @@ export class FrontPulls {
     return size;
   }
 
+  private asItWas<P extends PullLike>(pull: P): P {
+    const { number = 0, head } = pull;
+    if (head) head.sha = this.lastHeads.get(number) ?? head.sha;
+    return Object.assign(pull, this.lastSizes.get(number));
+  }
+
   /** Updates the pull request to what GitHub would show now, and returns it. */
   async shown<P extends PullLike>(pull: P): Promise<P> {
     const { number = 0 } = pull;
-    if (pull.state !== 'open' || !pull.head || !pull.base) {
-      if (pull.head) pull.head.sha = this.lastHeads.get(number) ?? pull.head.sha;
-      return Object.assign(pull, this.lastSizes.get(number));
-    }
+    if (pull.state !== 'open' || !pull.head || !pull.base) return this.asItWas(pull);
     const [head, base] = [await this.headOf(pull.head.ref), await this.headOf(pull.base.ref)];
     if (head !== undefined) pull.head.sha = head;
     if (base !== undefined) pull.base.sha = base;

@@ -325,7 +325,7 @@ function pullBody(
   finish: FinishArguments,
   { issue, about }: { issue: IssueOfTask; about: EvidenceOf },
 ): string {
-  const { task, repository, agent, run, unplanned = [], customs } = work;
+  const { task, repository, agent, unplanned = [], customs } = work;
   const prefix = app.config.COMMAND_PREFIX;
   const isHere = issue.issueRepositoryId === repository.id && issue.issueNumber !== null;
   const said = finish.body || finish.summary;
@@ -339,7 +339,7 @@ function pullBody(
     unplannedText(unplanned, prefix),
     evidenceSection(app, work, about),
     isHere ? `Closes #${issue.issueNumber}` : '',
-    `---\n${work.reverts === undefined ? `Work of the agent **${harmlessLine(agent.name, 100, prefix)}**` : 'Undo'} on [${task.id}](${taskPage(app.config.BASE_URL, task.id)}), run \`${run.id}\`. A person reviews and merges.`,
+    `---\n${work.reverts === undefined ? `Work of the agent **${harmlessLine(agent.name, 100, prefix)}**` : 'Undo'} on [${task.id}](${taskPage(app.config.BASE_URL, task.id)}). A person reviews and merges.`,
   ].filter((part) => part !== '');
   const parts = [
     closedBlocks(harmless(text, prefix).slice(0, template === undefined ? 30_000 : 40_000)),
