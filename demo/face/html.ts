@@ -82,7 +82,8 @@ document.addEventListener('change', async ({ target }) => {
   const as = document.querySelector('select[name=as]').value;
   target.disabled = true;
   target.blur();
-  await fetch(location.pathname.replace(/\\/$/, '') + '/tick', { method: 'POST', body: new URLSearchParams({ id: comment.dataset.comment, box, as }) });
+  const body = new URLSearchParams({ id: comment.dataset.comment, box, as });
+  await fetch(location.pathname.replace(/\\/$/, '') + '/tick', { method: 'POST', headers: { Accept: 'text/html' }, body });
 });`;
 
 /** A page of the demo's GitHub. */

@@ -75,24 +75,30 @@ export async function syncCheck(
 ): Promise<void> {
   const em = app.db.manager;
   const { repositoryId, checkRunId: id, checkSha: earlier, checkShown } = mirrored;
-  const others = async (commit: string | null) =>
-    (await listShownOn(em, repositoryId, commit)).filter((each) => each !== taskId);
-  if (sha === undefined) {
-    const ended = await endLeft(target, mirrored, 'The pull request is not open any more.');
-    if (ended !== undefined && earlier !== null) await markCheck(em, mirrored, { ...ended, sha: earlier });
-    for (const other of await others(earlier)) await queueMirror(app, undefined, other);
-    return;
-  }
+  if (sha === undefined) return leave(app, { taskId, ...target }, mirrored);
   const before = { id, sha: earlier, shown: isHidden ? null : checkShown };
   const now = await showCheck({ ...target, sha, check: checkName, externalId: taskId }, before, wanted);
   if (now === undefined) return;
   if (earlier !== sha) await endLeft(target, mirrored, `The commit ${sha} took the place of this one.`);
-  const commits = new Set([sha, earlier]);
-  for (const commit of commits) for (const other of await others(commit)) await queueMirror(app, undefined, other);
+  for (const commit of new Set([sha, earlier])) await showOthers(app, { taskId, repositoryId, commit });
   if (earlier !== null && earlier !== sha) await letLatestShow(app, mirrored, earlier);
   if (await markCheck(em, mirrored, { ...now, sha })) return;
   // The task was deleted while its check run was written, and nobody writes that again. It must not be the latest one.
   for (const other of await forgetShownCheck(em, repositoryId, { sha })) await recheckTask(app, other);
+}
+
+/** Ends the check run of a pull request that shows the task no longer. */
+async function leave(app: App, target: Omit<TaskTarget, 'sha'>, mirrored: MirroredRow): Promise<void> {
+  const { repositoryId, checkSha: sha } = mirrored;
+  const ended = await endLeft(target, mirrored, 'The pull request is not open any more.');
+  if (ended !== undefined && sha !== null) await markCheck(app.db.manager, mirrored, { ...ended, sha });
+  await showOthers(app, { taskId: target.taskId, repositoryId, commit: sha });
+}
+
+/** Queues the jobs of the other tasks with check runs of a commit. */
+async function showOthers(app: App, of: { taskId: string; repositoryId: string; commit: string | null }) {
+  for (const other of await listShownOn(app.db.manager, of.repositoryId, of.commit))
+    if (other !== of.taskId) await queueMirror(app, undefined, other);
 }
 
 /**
