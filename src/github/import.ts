@@ -115,7 +115,7 @@ async function placeOf(app: App, { id }: RepositoryRow): Promise<Place> {
   const place = await placeOfRepository(app, id);
   if (place === undefined || (await readRepository(place)) === undefined)
     throw notConfigured(
-      'The GitHub App is not installed on this repository, its installation belongs to another project, or its address belongs to another repository now. Install it, or import the issues in that project.',
+      'The GitHub App is not installed on this repository, or its installation belongs to another project, or its address belongs to another repository now. Install it, or import the issues in that project.',
     );
   return place;
 }

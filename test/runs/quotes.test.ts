@@ -29,7 +29,7 @@ async function finish(task: string, minutes: number, costUsd: number): Promise<v
 test('too few finished tasks give no quote; nine do', async () => {
   const task = await shop.newTask();
   expect(await quoteOf(task)).toMatchObject({ costUsd: null, minutes: null, similar: [] });
-  expect((await quoteOf(task)).reason).toMatch(/A quote needs 9 of them\.$/);
+  expect((await quoteOf(task)).reason).toMatch(/A quote needs 9 finished tasks\.$/);
   for (let i = 1; i <= 9; i++) await finish(await shop.newTask(), i, i / 10);
   const quote = await quoteOf(task);
   expect(quote.costUsd).toEqual({ p50: 0.5, p80: 0.8 });
