@@ -1,7 +1,7 @@
 import type { EntityManager } from 'typeorm';
 import type { App } from '../app.ts';
 import type { RepositoryRow } from '../db/tables/project.ts';
-import { harmless, harmlessLine, oneLine, plain, visible } from '../domain/text/sanitize.ts';
+import { harmlessLine, harmlessText, oneLine, plain, visible } from '../domain/text/sanitize.ts';
 import { insertTask } from '../tasks/operations.ts';
 import { asShown } from '../threads/as-shown.ts';
 import { findTaskOfIssue, lockIssue } from './store.ts';
@@ -26,7 +26,7 @@ export function wordsOfIssue(issue: Pick<ShownIssue, 'number' | 'title' | 'body'
 export function wordsForIssue(task: { title: string; description: string }, commandPrefix: string) {
   return {
     title: harmlessLine(task.title, 200, commandPrefix),
-    body: harmless(task.description, commandPrefix).slice(0, 60_000),
+    body: harmlessText(task.description, 60_000, commandPrefix),
   };
 }
 

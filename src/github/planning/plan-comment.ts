@@ -1,5 +1,5 @@
 import { estimateText } from '../../domain/forecast/estimates.ts';
-import { closedBlocks, harmless, harmlessLine } from '../../domain/text/sanitize.ts';
+import { harmlessLine, harmlessText } from '../../domain/text/sanitize.ts';
 import { planName } from '../../domain/wizard.ts';
 import type { Session } from '../../planning/store.ts';
 import type { Outlook } from '../../planning/view.ts';
@@ -128,7 +128,7 @@ function tasks({ tasks }: Session, line: Line, { agents, repositories, outlook }
 
 function requirements({ prd }: Session, line: Line, prefix: string): string[] {
   if (prd === null) return [];
-  const markdown = closedBlocks(harmless(prd.markdown, prefix).slice(0, 40_000));
+  const markdown = harmlessText(prd.markdown, 40_000, prefix);
   return folded(`Requirements: ${line(prd.title, 150)}`, [markdown]);
 }
 

@@ -3,7 +3,7 @@ import type { RepositoryRow } from '../../db/tables/project.ts';
 import { RunFailed } from '../../domain/run.ts';
 import { mayReveal } from '../../domain/settings.ts';
 import { branchName } from '../../domain/text/branch-names.ts';
-import { harmless, harmlessLine, slug, withoutCiSkips } from '../../domain/text/sanitize.ts';
+import { harmlessLine, harmlessText, slug, withoutCiSkips } from '../../domain/text/sanitize.ts';
 import { knownSecrets } from '../../environment/secrets/secrets.ts';
 import { AppError } from '../../errors.ts';
 import type { Checkout } from '../../git/engine.ts';
@@ -106,7 +106,7 @@ async function mayShowIn(app: App, session: Session, docs: RepositoryRow): Promi
 function bodyOf({ goal, result }: Session, prefix: string): string {
   return [
     'The requirements document of a plan, as it was approved.',
-    `**Goal:** ${harmless(goal, prefix).slice(0, 2000)}`,
+    `**Goal:** ${harmlessText(goal, 2000, prefix)}`,
     result === null ? '' : `**Sprint:** ${harmlessLine(result.sprint.name, 200, prefix)}, ${result.tasks.length} tasks`,
   ]
     .filter((part) => part !== '')

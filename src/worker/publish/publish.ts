@@ -3,7 +3,7 @@ import type { FinishArguments } from '../../conversation/tools/tool.ts';
 import { RunFailed } from '../../domain/run.ts';
 import { taskPage } from '../../domain/task.ts';
 import { isBranchOf } from '../../domain/text/branch-names.ts';
-import { closedBlocks, harmless, harmlessLine, withoutCiSkips } from '../../domain/text/sanitize.ts';
+import { harmlessLine, harmlessText, withoutCiSkips } from '../../domain/text/sanitize.ts';
 import { diffOf } from '../../git/diff.ts';
 import { maxBody } from '../../outgoing/fit-texts.ts';
 import { octokitFor } from '../../repositories/credentials.ts';
@@ -342,7 +342,7 @@ function pullBody(
     `---\n${work.reverts === undefined ? `Work of the agent **${harmlessLine(agent.name, 100, prefix)}**` : 'Undo'} on [${task.id}](${taskPage(app.config.BASE_URL, task.id)}). A person reviews and merges.`,
   ].filter((part) => part !== '');
   const parts = [
-    closedBlocks(harmless(text, prefix).slice(0, template === undefined ? 30_000 : 40_000)),
+    harmlessText(text, template === undefined ? 30_000 : 40_000, prefix),
     ...(template === undefined ? own : [detailsOpening, ...own, detailsClosing]),
   ];
   return withoutCiSkips(parts.filter((part) => part !== '').join('\n\n'));

@@ -2,7 +2,7 @@ import type { App } from '../../app.ts';
 import type { JudgedEnding } from '../../conversation/ending.ts';
 import { RunFailed } from '../../domain/run.ts';
 import { runPage } from '../../domain/task.ts';
-import { closedBlocks, harmless, oneLine } from '../../domain/text/sanitize.ts';
+import { harmlessText, oneLine } from '../../domain/text/sanitize.ts';
 import { GitFailed } from '../../git/engine.ts';
 import { branchProblem } from '../../runs/reviewing/ask-fix.ts';
 import { findAsk, type PullAsk } from '../../runs/reviewing/store.ts';
@@ -61,14 +61,7 @@ export async function tellFix(
       ? 'Nothing had to be changed.'
       : `Pushed ${pushed.commit} to \`${oneLine(ask.headBranch, 200).replaceAll('`', "'")}\`.`;
   const page = runPage(app.config.BASE_URL, run.taskId, run.id);
-  const body = [
-    marker,
-    done,
-    '',
-    closedBlocks(harmless(finish.summary, prefix).slice(0, 8000)),
-    '',
-    `[Log](${page})`,
-  ].join('\n');
+  const body = [marker, done, '', harmlessText(finish.summary, 8000, prefix), '', `[Log](${page})`].join('\n');
   await journal.once('fix told', async () => {
     await work.retrying(async () => {
       const { credential, octokit, name } = await placeOfPull(app, work, ask.number);

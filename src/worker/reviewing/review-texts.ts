@@ -4,6 +4,7 @@ import {
   closedBlocks,
   harmless,
   harmlessLine,
+  harmlessText,
   oneLine,
   visible,
   withoutSuggestions,
@@ -73,7 +74,7 @@ export function summaryText(
     comments === 0 ? 'No comments on lines.' : `${comments} ${comments === 1 ? 'comment' : 'comments'} on lines.`;
   return [
     `### Review of ${headSha.slice(0, 7)}`,
-    closedBlocks(saidBy(summary, prefix).slice(0, 8000)),
+    withoutSuggestions(harmlessText(summary, 8000, prefix)),
     `${again}${count}`,
     checksLine(tried),
     harmlessLine(markedProof(proof), 2000, prefix),
