@@ -75,6 +75,7 @@ export const withoutOrder = {
   environment: ['draft', 'files'],
   'github/follow': ['merging'],
   'github/mirror': ['proofs', 'reviews'],
+  markdown: ['cmark-gfm'],
   repositories: ['customs', 'merging', 'settings', 'templates'],
   runs: ['quote', 'receipts', 'sessions', 'undoing'],
   sandbox: ['inside', 'limits', 'machine'],
@@ -99,6 +100,7 @@ const adapters = [
   'outgoing',
   'queue',
   'host',
+  'markdown',
   'threads',
   'tracing',
 ];

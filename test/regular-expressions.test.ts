@@ -34,7 +34,7 @@ const neverSlow: Record<string, Record<string, string>> = {
   'outgoing/smaller-pages.ts': { '[?&]page=(\\d+)[^>]*>; *rel="last"': 'reads a header of GitHub, of 16 kB at most' },
   'planning/plan-step.ts': { '^\\.\\.\\/+([^/]+)\\/*(.*)$': always },
   'worker/workspace/open-repositories.ts': { '^\\.\\.\\/+([^/]+)\\/*(.*)$': always },
-  'domain/text/commands.ts': { '^\\s*(\\S*)\\s*([\\s\\S]*)$': always },
+  'markdown/commands.ts': { '^\\s*(\\S*)\\s*([\\s\\S]*)$': always },
   'github/commands/run-verbs.ts': { '^(\\d{1,9})(?:\\s+([\\s\\S]*))?$': always },
   'conversation/briefing/pictures.ts': { '[./]+$': 'reads an address of 400 characters at most' },
   'conversation/tools/edit-tools.ts': {

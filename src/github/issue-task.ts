@@ -2,8 +2,8 @@ import type { EntityManager } from 'typeorm';
 import type { App } from '../app.ts';
 import type { RepositoryRow } from '../db/tables/project.ts';
 import { harmlessLine, harmlessText, oneLine, plain, visible } from '../domain/text/sanitize.ts';
+import { asShown } from '../markdown/as-shown.ts';
 import { insertTask } from '../tasks/operations.ts';
-import { asShown } from '../threads/as-shown.ts';
 import { findTaskOfIssue, lockIssue } from './store.ts';
 
 const maxBody = 50_000;

@@ -1,8 +1,9 @@
 import type { App, Octokit } from '../../app.ts';
 import type { RepositoryRow } from '../../db/tables/project.ts';
 import { mayReveal } from '../../domain/settings.ts';
-import { type Marks, withoutCommands } from '../../domain/text/commands.ts';
 import type { RepoName } from '../../git/remote-url.ts';
+import { showMany } from '../../markdown/as-shown.ts';
+import { type Marks, withoutCommands } from '../../markdown/commands.ts';
 import { lastPage } from '../../outgoing/smaller-pages.ts';
 import { findProject, upsertUser } from '../../projects/store.ts';
 import { credentialFor, octokitFor } from '../../repositories/credentials.ts';
@@ -11,7 +12,6 @@ import { lackOfRight } from '../../repositories/rights.ts';
 import { findRepository } from '../../repositories/store.ts';
 import { type Voice, voicesOf } from '../../repositories/voices.ts';
 import { listPullsIn } from '../../tasks/work-store.ts';
-import { showMany } from '../../threads/as-shown.ts';
 import type { AboutRun } from '../about-run.ts';
 
 /** A comment as it is shown to the agent. */

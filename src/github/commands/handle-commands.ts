@@ -1,9 +1,9 @@
 import type { EntityManager } from 'typeorm';
 import type { App } from '../../app.ts';
 import { Refused } from '../../domain/machine.ts';
-import { type Command, type Marks, maxCommands, mayHoldCommands } from '../../domain/text/commands.ts';
 import { harmless, oneLine } from '../../domain/text/sanitize.ts';
 import { AppError } from '../../errors.ts';
+import { type Command, type Marks, maxCommands, mayHoldCommands } from '../../markdown/commands.ts';
 import { isRefusedWith } from '../../outgoing/github-errors.ts';
 import { upsertUser } from '../../projects/store.ts';
 import { rightOf } from '../../repositories/permission.ts';
@@ -23,14 +23,14 @@ import { carryOut, type Verb, verbNamed, verbs } from './verbs.ts';
 /** GitHub's limit for comments and the bodies of issues, in characters. */
 const maxChars = 65_536;
 
-const parser = apart<typeof import('../../domain/text/commands.ts')>(
-  new URL('../../domain/text/commands.ts', import.meta.url),
+const parser = apart<typeof import('../../markdown/commands.ts')>(
+  new URL('../../markdown/commands.ts', import.meta.url),
   { seconds: 2, heapMb: 256 },
 );
 
 /**
- * Parses the commands of a comment. Returns undefined when its Markdown takes more than two seconds of processor time:
- * for 64 kB of `1. ` the parser takes minutes. Call it only for people who are allowed to give commands, so that nobody else can
+ * Parses the commands of a comment. Returns undefined when GitHub shows other words of it than our parser knows, or when its Markdown takes
+ * more than two seconds of processor time: for 64 kB of `1. ` the parser takes minutes. Call it only for people who are allowed to give commands, so that nobody else can
  * keep the threads busy.
  * @throws NoAnswer
  */
@@ -43,7 +43,8 @@ export async function readCommands(body: string, marks: Marks): Promise<Command[
   });
 }
 
-const unreadable = 'This comment takes too long to parse as Markdown. Write the command in a separate comment.';
+const unreadable =
+  'Deckhand cannot tell what GitHub shows of the Markdown of this comment. Write the command in a separate comment.';
 
 /**
  * Executes the commands in a comment or an issue's body. Each command is recorded by its position in the text, so

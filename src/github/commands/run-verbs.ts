@@ -3,6 +3,7 @@ import type { App } from '../../app.ts';
 import { Refused } from '../../domain/machine.ts';
 import { fenced, plain, visible } from '../../domain/text/sanitize.ts';
 import { isForPerson } from '../../domain/waiting.ts';
+import { showMany } from '../../markdown/as-shown.ts';
 import { reviseTask } from '../../runs/operations.ts';
 import { answerList, wordsOf } from '../../runs/review/request-changes.ts';
 import { giveComments } from '../../runs/review/store.ts';
@@ -19,7 +20,6 @@ import {
 } from '../../runs/waiting/operations.ts';
 import { getTask } from '../../tasks/store.ts';
 import { listLatestRuns, type Revision } from '../../tasks/work-store.ts';
-import { showMany } from '../../threads/as-shown.ts';
 import { keepComments } from '../diff/keep-comments.ts';
 import { type DiffThread, placeOf } from '../diff/read-threads.ts';
 import { type AskedRevision, readReview, reviewRevision } from '../follow/reviews.ts';

@@ -7,10 +7,10 @@ import { AppError } from '../../errors.ts';
 import { diffOf } from '../../git/diff.ts';
 import type { Checkout } from '../../git/engine.ts';
 import type { RepoName } from '../../git/remote-url.ts';
+import { asShown } from '../../markdown/as-shown.ts';
 import { pauseAsked } from '../../outgoing/github-errors.ts';
 import { credentialFor, octokitFor } from '../../repositories/credentials.ts';
 import { mayStoreTexts } from '../../repositories/rights.ts';
-import { asShown } from '../../threads/as-shown.ts';
 import type { RetryPolicy } from '../retry.ts';
 import type { Candidate } from './look-at-history.ts';
 

@@ -1,12 +1,12 @@
 import { visible } from '../domain/text/sanitize.ts';
-import { apart } from './apart.ts';
-import { NoAnswer } from './start-thread.ts';
+import { apart } from '../threads/apart.ts';
+import { NoAnswer } from '../threads/start-thread.ts';
 
 const seconds = 3;
-const markdown = apart<typeof import('../domain/text/shown-text.ts')>(
-  new URL('../domain/text/shown-text.ts', import.meta.url),
-  { seconds, heapMb: 256 },
-);
+const markdown = apart<typeof import('./shown-text.ts')>(new URL('./shown-text.ts', import.meta.url), {
+  seconds,
+  heapMb: 256,
+});
 
 /** Without any of these, all of a text is shown. */
 const marks = /[<|`~]|\]\(|\]:|\]\[|!\[/;

@@ -1,4 +1,4 @@
-import { showMany } from '../../src/threads/as-shown.ts';
+import { showMany } from '../../src/markdown/as-shown.ts';
 
 test('many texts that are slow to read take seconds together, and plain ones are shown all the same', async () => {
   // Each is read in half a second, and shows nothing.

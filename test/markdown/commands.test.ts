@@ -1,4 +1,4 @@
-import { mayHoldCommands, parseCommands, withoutCommands } from '../../../src/domain/text/commands.ts';
+import { mayHoldCommands, parseCommands, withoutCommands } from '../../src/markdown/commands.ts';
 
 const marks = { prefix: '/agent', slug: 'deckhand' };
 const verbsOf = (body: string) => parseCommands(body, marks).map((c) => `${c.verb} ${c.argument}`.trim());
@@ -56,17 +56,30 @@ test.each([
     ['cancel'],
   ],
   // What GitHub hides, and our parser takes for text.
-  ['Text.\n\n[^a[b]: x\n/agent merge', []],
-  ['[x](( "\n/agent merge\n")', []],
   ['> <b\n> title="a\n/agent merge\n> ">x</b>', []],
   [`${'`'.repeat(81)}<!--\n/agent merge\n-->${'`'.repeat(81)}`, []],
-  ['[r]: ( "\n/agent merge\n"', []],
-  ['VIS <span lang=a/b title="\n/agent merge\n">VIS</span>', []],
   ['[<!-- \n/agent merge\n --> x] /www.b.co', []],
   ['\uFEFF[x](y "\n/agent merge\n")', []],
   ['\uFEFF/agent cancel', ['cancel']],
 ])('%j contains %j', (body, wanted) => {
   expect(verbsOf(body)).toEqual(wanted);
+});
+
+// GitHub hides each of these lines. Our parser does not know it.
+test.each([
+  'Text.\n\n[^a[b]: x\n/agent merge',
+  '[x](( "\n/agent merge\n")',
+  '[r]: ( "\n/agent merge\n"',
+  'VIS <span lang=a/b title="\n/agent merge\n">VIS</span>',
+  'Text.\n\n[x\n/agent merge\n]: ( "t"',
+  '![x\n/agent merge\n](( "t")',
+  '[x\n/agent merge\n]:[y](\n/u )',
+  '[x](/u "a \\\\" b\n/agent merge\ns")',
+  'VIS <span lang=a/b title="\n/agent merge\n" a="<">VIS</span>',
+  '> text\n<x>\n<b a="x"title="\n/agent merge\n">more</b>',
+  '[r]: http://x.y/( "a\n/agent merge\nb"',
+])('%j is refused', (body) => {
+  expect(() => parseCommands(body, marks)).toThrow('GitHub reads its Markdown in another way');
 });
 
 test('a comment without a command need not be parsed', () => {

@@ -1,4 +1,5 @@
-import { parseMarkdown, shownText, unshownParts, withoutMark } from './shown-text.ts';
+import { isReadByBoth, parseMarkdown, shownText, unshownParts, withoutMark } from './shown-text.ts';
+import type { MarkdownNode } from './tree.ts';
 
 /** One command in a comment: `/agent start Reviewer` is the verb `start` with the argument `Reviewer`. `line` starts at 0. */
 export interface Command {
@@ -43,11 +44,14 @@ export function mayHoldCommands(body: string, marks: Marks): boolean {
 
 /**
  * Finds the commands in a comment: lines that begin with the prefix or a mention, outside of what GitHub renders as
- * code, quote or HTML, of what it does not show, and of what it has copied from somebody else. Malicious Markdown can keep the parser busy for seconds, so call this in a worker thread.
+ * code, quote or HTML, of what it does not show, and of what it has copied from somebody else. Malicious Markdown can keep the parsers
+ * busy for seconds, so call this in a worker thread.
+ * @throws Error if GitHub's parser shows other words than ours, or the Markdown is nested too deeply
  */
 export function parseCommands(written: string, marks: Marks): Command[] {
   const body = withoutMark(written);
   const tree = parseMarkdown(body);
+  if (!isReadByBoth(body, tree)) throw new Error('GitHub reads its Markdown in another way');
   const hidden = new Set<number>();
   const begun = new Set<number>();
   hide(tree, hidden, begun);
@@ -157,20 +161,13 @@ function mentionOf(line: string, slug: string): string | undefined {
   return /^[\s,:]/.test(rest) ? rest.replace(/^[\s,:]+/, '').trim() : undefined;
 }
 
-/** The fields of a Markdown (mdast) node that we use. */
-interface Node {
-  type: string;
-  position?: { start: { line: number }; end: { line: number } } | undefined;
-  children?: Node[];
-}
-
 const hiding = new Set(['blockquote', 'code', 'inlineCode', 'html']);
 
 /** Those that begin on a line of their own, or as an entry of a list. */
 const blocks = new Set(['blockquote', 'code']);
 
 /** Adds the numbers of the lines, from 0, that begin inside code, quotes or HTML, and of those on which a block of these begins. */
-function hide(node: Node, hidden: Set<number>, begun: Set<number>): void {
+function hide(node: MarkdownNode, hidden: Set<number>, begun: Set<number>): void {
   const { position } = node;
   if (blocks.has(node.type) && position !== undefined) begun.add(position.start.line - 1);
   if (hiding.has(node.type) && position !== undefined)
