@@ -14,19 +14,15 @@ export interface Said {
   user: { id: number | bigint; login: string } | null;
 }
 
-const Edits = z.object({
-  nodes: z.array(
-    z
-      .object({
-        id: z.string(),
-        lastEditedAt: z.string().nullable(),
-        editor: z.object({ databaseId: z.number().optional(), login: z.string() }).nullable(),
-        isMinimized: z.boolean().optional(),
-      })
-      .nullable(),
-  ),
+const Edit = z.object({
+  id: z.string(),
+  lastEditedAt: z.string().nullable(),
+  editor: z.object({ databaseId: z.number().optional(), login: z.string() }).nullable(),
+  isMinimized: z.boolean().optional(),
 });
-type Edit = NonNullable<z.infer<typeof Edits>['nodes'][number]>;
+type Edit = z.infer<typeof Edit>;
+/** Texts that were deleted are null. One that cannot be read hides no other. */
+const Edits = z.object({ nodes: z.array(Edit.nullable().catch(null)) });
 
 /** The REST API does not say who edited a text. A bot has no `databaseId` here. */
 const editsQuery = `query ($ids: [ID!]!) {

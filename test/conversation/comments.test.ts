@@ -38,7 +38,7 @@ async function readComments(
   });
   const nodes = written.flatMap(([, body, editor], i): object[] => {
     if (editor === null) return [];
-    const isMinimized = body === hidden;
+    const isMinimized = hidden !== undefined && body.startsWith(hidden);
     if (editor === undefined) return [{ id: `IC_${i}`, lastEditedAt: null, editor: null, isMinimized }];
     const { id: databaseId, login, type } = people[editor];
     return [{ id: `IC_${i}`, lastEditedAt: later, editor: type === 'Bot' ? { login } : { login, databaseId } }];
@@ -158,8 +158,14 @@ test('a comment that somebody has hidden on GitHub is left out', async () => {
   expect(await read('outdated')).toEqual(['by mona', 'buy my pills']);
 });
 
+test('hidden comments take no place of others', async () => {
+  const spam = Array.from({ length: 49 }, (_, i): Written => ['bob', `SPAM ${i} ${'x'.repeat(3900)}`]);
+  const { thread } = await readComments([['mona', 'Keep the public API.'], ...spam], { hidden: 'SPAM' });
+  expect(thread).toMatchObject({ comments: [{ text: 'Keep the public API.', isByWriter: true }], isCut: false });
+});
+
 test('a comment that GitHub no longer has takes no others with it', async () => {
-  const edits = [{ id: 'IC_0', lastEditedAt: null, editor: null }, null];
+  const edits = [{ id: 'IC_0', lastEditedAt: null, editor: null }, null, { id: 'IC_2' }];
   const errors = [{ type: 'NOT_FOUND', path: ['nodes', 1], message: 'Could not resolve to a node.' }];
   const github = await openFakeGitHub([[/^POST \/graphql$/, () => ({ data: { nodes: edits }, errors })]]);
   closing.push(github.close);

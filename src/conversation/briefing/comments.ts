@@ -148,33 +148,34 @@ export async function commentsOf(
 ): Promise<Thread> {
   const { found, isCut } = await newest(octokit, at);
   const marks = { prefix: commandPrefix, slug: undefined };
-  const fit = await fitting(
-    found.filter(({ user }) => !isBot(user, botId)),
+  const ofPeople = found.filter(({ user }) => !isBot(user, botId));
+  // Without an answer of GitHub, nobody's rights count. People want the run to go on, so it does not wait for one.
+  const nothingKnown = { voices: new Map<GitHubComment, Voice[]>(), hidden: new Set<GitHubComment>() };
+  const { voices, hidden } = await voicesOf(octokit, ofPeople).catch(() => nothingKnown);
+  const kept = await fitting(
+    ofPeople.filter((comment) => !hidden.has(comment)),
     marks,
   );
-  // Without an answer of GitHub, nobody's rights count. People want the run to go on, so it does not wait for one.
-  const nothingKnown = { voices: new Map<Fitting, Voice[]>(), hidden: new Set<Fitting>() };
-  const { voices, hidden } = await voicesOf(octokit, fit.comments).catch(() => nothingKnown);
-  const kept = { ...fit, comments: fit.comments.filter((comment) => !hidden.has(comment)) };
-  const people = new Map([...voices.values()].reverse().flatMap((each) => each.map((voice) => [voice.id, voice])));
+  const voicesIn = kept.comments.toReversed().flatMap(({ comment }) => voices.get(comment) ?? []);
+  const people = new Map(voicesIn.map((voice) => [voice.id, voice]));
   const asWriterHere = async (person: Voice) => {
     const writer = await asWriter(octokit, { owner: at.owner, repo: at.repo }, person).catch(() => undefined);
     return writer !== undefined && ((await elsewhere?.(writer)) ?? true) ? writer : undefined;
   };
   const writers = await writersAmong([...people.values()], asWriterHere);
   const mayAll = (known: { has(id: number): boolean }, comment: Fitting) =>
-    voices.get(comment)?.every(({ id }) => known.has(id)) ?? false;
-  const written = kept.comments.filter((comment) => mayAll(writers, comment));
-  const said = new Set(written.flatMap((comment) => voices.get(comment) ?? []).map(({ id }) => id));
+    voices.get(comment.comment)?.every(({ id }) => known.has(id)) ?? false;
+  const written = kept.comments.filter((each) => mayAll(writers, each));
+  const said = new Set(written.flatMap(({ comment }) => voices.get(comment) ?? []).map(({ id }) => id));
   const admitted = await admit([...writers.values()].filter(({ id }) => said.has(id)));
-  const comments = kept.comments.map((comment) => ({
+  const comments = kept.comments.map((each) => ({
     where,
-    author: comment.user?.login ?? 'a deleted account',
-    isByWriter: mayAll(admitted, comment),
-    at: comment.created_at,
-    text: comment.text,
+    author: each.comment.user?.login ?? 'a deleted account',
+    isByWriter: mayAll(admitted, each),
+    at: each.comment.created_at,
+    text: each.text,
   }));
-  const unattributed = kept.comments.filter((comment) => comment.user !== null && !voices.has(comment)).length;
+  const unattributed = kept.comments.filter(({ comment }) => comment.user !== null && !voices.has(comment)).length;
   return { comments, isCut: isCut || kept.isCut, unattributed };
 }
 
@@ -195,18 +196,21 @@ async function newest(octokit: Octokit, at: At): Promise<{ found: GitHubComment[
   return { found: pages.flatMap(({ data }) => data as GitHubComment[]), isCut: last > 2 };
 }
 
-type Fitting = GitHubComment & { text: string };
+interface Fitting {
+  comment: GitHubComment;
+  text: string;
+}
 
 async function fitting(found: GitHubComment[], marks: Marks): Promise<{ comments: Fitting[]; isCut: boolean }> {
   const comments: Fitting[] = [];
   let chars = 0;
   const show = showMany();
-  for (const each of found.toReversed()) {
-    const text = cut(withoutCommands(await show(each.body ?? ''), marks).trim());
+  for (const comment of found.toReversed()) {
+    const text = cut(withoutCommands(await show(comment.body ?? ''), marks).trim());
     if (text === '') continue;
     chars += text.length;
     if (comments.length === maxComments || chars > maxChars) return { comments: comments.reverse(), isCut: true };
-    comments.push({ ...each, text });
+    comments.push({ comment, text });
   }
   return { comments: comments.reverse(), isCut: false };
 }

@@ -4,6 +4,7 @@ import { Refused } from '../../domain/machine.ts';
 import { fenced, plain, visible } from '../../domain/text/sanitize.ts';
 import { isForPerson } from '../../domain/waiting.ts';
 import { showMany } from '../../markdown/as-shown.ts';
+import { voicesOf } from '../../repositories/voices.ts';
 import { reviseTask } from '../../runs/operations.ts';
 import { answerList, wordsOf } from '../../runs/review/request-changes.ts';
 import { giveComments } from '../../runs/review/store.ts';
@@ -160,7 +161,9 @@ async function revisionInReview(app: App, given: GivenCommand): Promise<AskedRev
   }
   if (inReview?.kind !== 'thread') throw new Refused('This review was deleted.');
   const { threads, ids } = await keepComments(app, given.at, pull);
-  const thread = threads.find(({ firstId }) => firstId === inReview.firstId);
+  const found = threads.find(({ firstId }) => firstId === inReview.firstId);
+  const { hidden } = await voicesOf(given.at.octokit, found?.comments ?? []);
+  const thread = found && { ...found, comments: found.comments.filter((comment) => !hidden.has(comment)) };
   // The words of the person who gave the command: its argument, and the other lines of the comment.
   const asked = visible(given.command.comment);
   if (thread === undefined || asked === '') throw new Refused('Write what should change after `revise`.');

@@ -78,13 +78,14 @@ export async function reviewRevision(
     throw new Refused('The person who created the project can no longer read the repository.');
   // The comments of a review alone would come without their lines.
   const { threads, ids } = await keepComments(app, { octokit, name }, pull);
-  const comments = threads.flatMap((thread) => thread.comments.filter((c) => c.pull_request_review_id === review.id));
+  const all = threads.flatMap((thread) => thread.comments.filter((c) => c.pull_request_review_id === review.id));
   // After the texts were read, so that an edit of what was read is seen.
-  const { voices } = await voicesOf<Said>(octokit, [review, ...comments]);
+  const { voices, hidden } = await voicesOf<Said>(octokit, [review, ...all]);
+  const comments = all.filter((comment) => !hidden.has(comment));
   const isOwn = (said: Said) => voices.get(said)?.every(({ id }) => id === Number(reviewer.id)) ?? false;
   const whose = (said: Said) =>
     voices.has(said) ? 'edited by somebody else' : 'of which GitHub does not say who edited it';
-  const body = await asShown(review.body ?? '');
+  const body = hidden.has(review) ? '' : await asShown(review.body ?? '');
   const shownOf = new Map<Said, string>();
   const show = showMany();
   for (const each of comments) shownOf.set(each, await show(each.body));
