@@ -1,6 +1,6 @@
 import { exhausted, type Limits, type Spent } from '../domain/budget.ts';
 import { RunFailed } from '../domain/run.ts';
-import { storable, storableText } from '../domain/text/sanitize.ts';
+import { oneLine, storable, storableText } from '../domain/text/sanitize.ts';
 import type { NewWait } from '../domain/waiting.ts';
 import {
   type Message,
@@ -200,6 +200,7 @@ export async function converse(context: LoopContext, messages: Message[]): Promi
     const turn = await takeTurn(context, reply);
     const judgement = turn.ending && (await context.judge(turn.ending, [...asked, ...turn.messages]));
     answerEnding(turn, judgement);
+    await noteObjection(context, judgement);
     addRemarks(turn, reply, asked);
     // Stored text loses some characters. The next prompt must have the same text as one after a takeover.
     const kept = storable([...remarks, ...turn.messages]);
@@ -326,6 +327,13 @@ function answerEnding(turn: Turn, judgement: Judgement | undefined): void {
       message.content = isWaiting ? waitsForPerson : 'The run has not ended. Read the next message.';
   if (isWaiting) turn.wait = judgement.wait;
   else turn.messages.push({ role: 'user', content: judgement.objection });
+}
+
+/** Logs what the model is told at an ending that does not count yet. Only its beginning, because the change or a long output follows. */
+async function noteObjection({ note }: LoopContext, judgement: Judgement | undefined): Promise<void> {
+  if (judgement === undefined || !('objection' in judgement)) return;
+  const [told = ''] = judgement.objection.split('\n\n', 1);
+  await note('loop', `the agent was told: ${oneLine(told, 500)}`, { isOutput: true });
 }
 
 /** Tells the model what was expected of its answer, or that it repeats itself. */

@@ -140,6 +140,7 @@ describe('the check of an ending', () => {
       'The run has not ended. Read the next message.',
       'The checks failed.',
     ]);
+    expect(given.notes).toContain('loop: the agent was told: The checks failed.');
     // The check receives the conversation with the turn of the ending, so that it knows what this turn used.
     expect(lengths).toEqual([3, 8]);
     expect(given.kept).toHaveLength(3);

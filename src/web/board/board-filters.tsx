@@ -3,6 +3,7 @@ import { Button, Select, TextInput } from '@primer/react';
 import { type RefObject, useState } from 'react';
 import type { Board } from '../api.ts';
 import { priorityOptions } from '../display/names.ts';
+import { useIsNarrow } from '../rows/use-is-narrow.ts';
 import { sortings, stateFilters } from './arrange-tasks.ts';
 import type { Filters } from './use-filters.ts';
 
@@ -16,6 +17,7 @@ export function BoardFilters(props: {
   const people = board?.people.map(({ id, login }) => ({ id, name: login })) ?? [];
   const hasPriorities =
     filters.searchParams.has('priority') || (board?.tasks.some(({ priority }) => priority !== 'normal') ?? false);
+  const isNarrow = useIsNarrow();
   const [isOpen, setOpen] = useState(false);
   const chosen = names.filter((name) => filters.searchParams.get(name)).length;
   return (
@@ -26,7 +28,7 @@ export function BoardFilters(props: {
         leadingVisual={SearchIcon}
         aria-label="Search titles and descriptions"
         aria-keyshortcuts="/"
-        placeholder="Search tasks (/)"
+        placeholder={isNarrow ? 'Search tasks' : 'Search tasks (/)'}
         value={filters.searchText}
         onChange={(event) => filters.setSearchText(event.target.value)}
         onKeyDown={(event) => event.key === 'Escape' && filters.setSearchText('')}

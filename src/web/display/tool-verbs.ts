@@ -3,7 +3,7 @@ import { revealHidden } from './hidden-characters.ts';
 
 /** What the tools of Deckhand do, as the dashboard says it: as a title, and as what an agent does now. */
 const toolVerbs: Record<string, readonly [title: string, now: string]> = {
-  list_files: ['List', 'Lists files'],
+  list_files: ['List files', 'Lists files'],
   read_file: ['Read', 'Reads'],
   search: ['Search', 'Searches'],
   explore: ['Explore', 'Explores'],
@@ -20,7 +20,7 @@ const toolVerbs: Record<string, readonly [title: string, now: string]> = {
   stop_process: ['Stop process', 'Stops process'],
   note_plan: ['Note the plan', 'Notes the plan'],
   // Such a call has no result until a person has replied. A run that works has the reply.
-  propose_plan: ['Propose a plan', 'Continues with the reply to the plan'],
+  propose_plan: ['Propose a plan', 'Continues after the reply to the plan'],
   ask_person: ['Ask', 'Continues with the answer to'],
   answer_comment: ['Answer a comment', 'Answers a comment'],
   open_repository: ['Open repository', 'Opens repository'],

@@ -35,7 +35,10 @@ function ActiveRuns({ projectId }: { projectId: string }) {
       <QueryResult query={query} rows={2}>
         {(sessions) =>
           sessions.length === 0 ? (
-            <p className="muted">No active runs.{mayStart && ' Start a task to see its run here.'}</p>
+            <p className="muted">
+              No active runs of tasks.{mayStart && ' Start a task to see its run here.'} Trials are on the page of
+              agents.
+            </p>
           ) : (
             <SessionTable label="Active runs" sessions={sessions} />
           )

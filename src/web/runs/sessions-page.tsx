@@ -17,7 +17,9 @@ export function SessionsPage() {
       <QueryResult query={query}>
         {(sessions) =>
           sessions.length === 0 ? (
-            <EmptyState title="No agent is at work">Unfinished runs of all your projects appear here.</EmptyState>
+            <EmptyState title="No agent is at work on a task">
+              Unfinished runs of the tasks of all your projects appear here. Trials are on the pages of agents.
+            </EmptyState>
           ) : (
             <>
               <SessionTable label="Sessions" sessions={sessions} hasProjects />

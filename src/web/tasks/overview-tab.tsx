@@ -55,7 +55,7 @@ function RelatedTasks({ task }: { task: api.Task }) {
     onError: notifyError,
   });
   return (
-    <section className="box" aria-label="Subtasks and dependencies">
+    <section className="box stack" aria-label="Subtasks and dependencies">
       <div className="row">
         <Heading as="h2" variant="small">
           Subtasks and dependencies

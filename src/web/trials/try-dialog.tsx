@@ -29,10 +29,13 @@ interface Props {
 
 /** Starts a trial of an agent on earlier changes of a repository. Shows before what it will probably cost. */
 export function TryDialog(props: Props) {
-  const { agent, onClose } = props;
+  const { agent, against, onClose } = props;
   const repositories = useQuery(repositoryQueries.repositories(props.projectId));
   return (
-    <FormDialog title={`Try ${agent.name} on your own changes`} onClose={onClose}>
+    <FormDialog
+      title={`Try ${against === undefined ? agent.name : 'both agents'} on your own changes`}
+      onClose={onClose}
+    >
       {repositories.error && <Flash variant="danger">{errorMessage(repositories.error)}</Flash>}
       {repositories.data?.length === 0 && <p>Connect a repository first.</p>}
       {repositories.data !== undefined && repositories.data.length > 0 && (

@@ -245,7 +245,7 @@ test('what a run is doing follows from its newest entry and its newest turn', ()
 test('cards say what an agent does now, and that it goes on after a reply; a line of a log does not end at a colon', () => {
   const now = (call: string) => doingText({ doing: 'calling', call });
   expect(now('run_command npm test')).toBe('Runs npm test');
-  expect(now('propose_plan for 2 files')).toBe('Continues with the reply to the plan for 2 files');
+  expect(now('propose_plan for 2 files')).toBe('Continues after the reply to the plan for 2 files');
   expect(now('ask_person Which branch?')).toBe('Continues with the answer to Which branch?');
   const line = (type: string, text: string) => lineText({ at: timeOf(1), type, text });
   expect(line('said', 'mona said: One line.\nAnother one.')).toBe('mona said: One line. …');
