@@ -124,7 +124,7 @@ function plainText(html: string): string {
   const texts = [...piecesOf(html)].map((piece) => {
     if (piece.kind === 'unknown') return restLeftOut;
     if (piece.kind === 'text') return decoded(piece.shown);
-    const address = decoded(/(?:href|src)=["']?([^\s"'>]+)/.exec(piece.shown)?.[1] ?? '');
+    const address = addressIn(piece.shown);
     if (piece.name === 'a') links.push(address);
     if (piece.name === '/a') return shownAddress(links.pop());
     return media.has(piece.name) ? `![](${address})` : (instead[piece.name] ?? (blocks.test(piece.name) ? '\n' : ''));
@@ -133,6 +133,12 @@ function plainText(html: string): string {
     .join('')
     .replace(/\n{3,}/g, '\n\n')
     .trim();
+}
+
+/** Returns the address of a link or an image. One with spaces is a sentence, and GitHub's parser has encoded them. */
+function addressIn(tag: string): string {
+  const address = decoded(/(?:href|src)=["']?([^\s"'>]+)/.exec(tag)?.[1] ?? '');
+  return /%(?:20|0[9ad])/i.test(address) ? '' : address;
 }
 
 const media = new Set(['img', 'video', 'audio']);
