@@ -1,4 +1,12 @@
-import { isReadByBoth, parseMarkdown, shownText, unshownParts, withoutMark } from './shown-text.ts';
+import {
+  isReadByBoth,
+  linesOf,
+  type Part,
+  parseMarkdown,
+  shownLines,
+  unshownParts,
+  withoutMark,
+} from './shown-text.ts';
 import type { MarkdownNode } from './tree.ts';
 
 /** One command in a comment: `/agent start Reviewer` is the verb `start` with the argument `Reviewer`. `line` starts at 0. */
@@ -56,27 +64,47 @@ export function parseCommands(written: string, marks: Marks): Command[] {
   const begun = new Set<number>();
   hide(tree, hidden, begun);
   const lines = linesOf(body);
-  for (const line of [...unshownIn(body, unshownParts(body, tree)), ...copiedIn(lines)]) hidden.add(line);
+  const starts = startsOf(body, lines);
+  const parts = unshownParts(body, tree);
+  for (const line of [...unshownIn(starts, parts), ...copiedIn(lines)]) hidden.add(line);
   for (let line = mailIn(lines, hidden, marks); line < lines.length; line++) hidden.add(line);
   const found = lines.map((text, line) => (hidden.has(line) ? undefined : commandOf(text, marks)));
   const goesOn = (n: number) =>
     !hidden.has(n) && !begun.has(n) && found[n] === undefined && isText.test(lines[n] ?? '');
+  if (found.every((command) => command === undefined)) return [];
+  const shown = shownLines(body, parts);
+  const textOf = (argument: string, numbers: number[]) => [argument, ...numbers.map((n) => shown[n])].join('\n').trim();
   return found.flatMap((command, line) => {
     if (command === undefined) return [];
     let end = line + 1;
     while (goesOn(end)) end++;
     const nextText = (n: number) => lines.findIndex((each, at) => at > n && each.trim() !== '');
     const goesOnBelow = textVerbs.has(command.verb);
-    const shown = (others: string[]) => shownText([command.argument, ...others].join('\n')).trim();
+    const argument = commandOf(shown[line] ?? '', marks)?.argument ?? '';
+    const numbers = [...lines.keys()];
     return [
       {
-        ...command,
+        verb: command.verb,
+        argument,
         line,
-        text: shown(goesOnBelow ? lines.slice(line + 1, end) : []),
+        text: textOf(argument, goesOnBelow ? numbers.slice(line + 1, end) : []),
         isCut: goesOnBelow && lines[end]?.trim() === '' && goesOn(nextText(end)),
-        comment: shown(lines.filter((_, n) => n !== line)),
+        comment: textOf(
+          argument,
+          numbers.filter((n) => n !== line),
+        ),
       },
     ];
+  });
+}
+
+/** Returns where each line of a text begins. */
+function startsOf(body: string, lines: string[]): number[] {
+  let start = 0;
+  return lines.map((line) => {
+    const at = start;
+    start += line.length + (body.startsWith('\r\n', start + line.length) ? 2 : 1);
+    return at;
   });
 }
 
@@ -128,20 +156,15 @@ function mailIn(lines: string[], hidden: Set<number>, { prefix }: Marks): number
 }
 
 /** Returns the numbers of the lines that begin inside parts that are not shown, such as the title of a link. */
-function unshownIn(body: string, parts: { from: number; to: number }[]): number[] {
-  let start = 0;
+function unshownIn(starts: number[], parts: Part[]): number[] {
   let seen = 0;
   let end = 0;
-  return linesOf(body).flatMap((line, n) => {
-    const at = start;
-    start += line.length + (body.startsWith('\r\n', start + line.length) ? 2 : 1);
+  return starts.flatMap((at, n) => {
     for (let part = parts[seen]; part !== undefined && part.from < at; part = parts[++seen])
       end = Math.max(end, part.to);
     return at < end ? [n] : [];
   });
 }
-
-const linesOf = (body: string) => body.split(/\r\n|\n|\r/);
 
 function commandOf(line: string, { prefix, slug }: Marks): { verb: string; argument: string } | undefined {
   const asked = slug === undefined ? undefined : mentionOf(line, slug);

@@ -35,8 +35,11 @@ export function showsSame(view: GithubView, tree: MarkdownNode): boolean {
 /** Elements whose text is not the author's own, or no prose. */
 const framed = new Set(['blockquote', 'code', 'pre']);
 
-/** What both parsers agree on is compared by its letters: they differ in spaces, and in marks that they leave as they are. */
-const lettersOf = (text: string) => text.replace(/[^\p{L}]+/gu, '');
+/**
+ * What both parsers show is compared by its letters, digits and symbols, such as circled letters: both differ in spaces, and in punctuation,
+ * which they leave as it is or take for marks. Nobody sees control characters, and no model gets them.
+ */
+const lettersOf = (text: string) => text.replace(/[\s\p{P}\p{Cc}\p{Cf}$+<=>^`|~]+/gu, '');
 
 function wordsOfHtml(html: string): string {
   return wordsOf(piecesOf(html)).join('');

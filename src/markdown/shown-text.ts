@@ -6,7 +6,7 @@ import { piecesOf } from './html.ts';
 import { type MarkdownNode as Node, restLeftOut } from './tree.ts';
 
 /** A part of the text, and what readers see of it. */
-interface Part {
+export interface Part {
   from: number;
   to: number;
   shown: string;
@@ -19,7 +19,7 @@ interface Part {
  * is not closed or an element whose content browsers do not show, the rest of the text is left out. If GitHub's parser shows other words
  * than ours, the result is what GitHub shows, as plain text. Malicious Markdown can keep both busy for seconds, so call this in a worker
  * thread.
- * @throws Error for Markdown that is nested too deeply, or would become much longer
+ * @throws Error for Markdown that is nested too deeply, would become much longer, or begins with several byte order marks
  */
 export function shownText(text: string): string {
   const body = withoutMark(text);
@@ -29,21 +29,45 @@ export function shownText(text: string): string {
   const parts = unshownParts(body, tree);
   // Where lines begin with the mark of a quote, GitHub's parser knows more.
   if (parts.at(-1)?.shown === restLeftOut && !isCut(plainView(view))) return plainView(view);
+  return withParts(body, parts, ({ shown }) => shown);
+}
+
+/**
+ * Returns what is shown of each line of a text. What stands for a part that goes on over lines is on the first of them.
+ * @throws Error if the result would become much longer
+ */
+export function shownLines(body: string, parts: Part[]): string[] {
+  const onOneLine = ({ from, to, shown }: Part) =>
+    shown.trim().replace(/\s+/g, ' ') + '\n'.repeat(linesOf(body.slice(from, to)).length - 1);
+  return linesOf(withParts(body, parts, onOneLine));
+}
+
+export const linesOf = (text: string) => text.split(/\r\n|\n|\r/);
+
+/** Puts something in place of each part of a text, except of those within others. */
+function withParts(body: string, parts: Part[], insteadOf: (part: Part) => string): string {
   const shown: string[] = [];
   let at = 0;
   let length = 0;
-  for (const { from, to, shown: instead } of parts) {
-    if (from < at) continue;
-    shown.push(body.slice(at, from), instead);
-    length += from - at + instead.length;
-    at = to;
+  for (const part of parts) {
+    if (part.from < at) continue;
+    const instead = insteadOf(part);
+    shown.push(body.slice(at, part.from), instead);
+    length += part.from - at + instead.length;
+    at = part.to;
     if (length > 2 * body.length + maxAdded) throw new Error('its links by reference have too long addresses');
   }
   return shown.join('') + body.slice(at);
 }
 
-/** Removes a byte order mark, which shifts the positions of our parser. */
-export const withoutMark = (text: string) => text.replace(/^\uFEFF+/, '');
+/**
+ * Removes a byte order mark, which shifts the positions of our parser.
+ * @throws Error for several, because nobody knows how many of them GitHub removes
+ */
+export function withoutMark(text: string): string {
+  if (text.startsWith('\uFEFF\uFEFF')) throw new Error('it begins with several byte order marks');
+  return text.replace(/^\uFEFF/, '');
+}
 
 /** As `shownText`, with the milliseconds of processor time that it took. */
 export function shownInTime(text: string): { shown: string; ms: number } {

@@ -78,8 +78,13 @@ test.each([
   'VIS <span lang=a/b title="\n/agent merge\n" a="<">VIS</span>',
   '> text\n<x>\n<b a="x"title="\n/agent merge\n">more</b>',
   '[r]: http://x.y/( "a\n/agent merge\nb"',
+  '[ⓜⓞⓡⓔ\n/agent merge\n]: ( "1"',
 ])('%j is refused', (body) => {
   expect(() => parseCommands(body, marks)).toThrow('GitHub reads its Markdown in another way');
+});
+
+test('of several byte order marks, nobody knows how many GitHub removes', () => {
+  expect(() => parseCommands('\uFEFF\uFEFF# [x](/u "\n/agent merge\n")', marks)).toThrow('byte order marks');
 });
 
 test('a comment without a command need not be parsed', () => {
@@ -122,13 +127,20 @@ test.each([
   ['/agent say fine\n- ```\n  rm -rf', ['fine']],
   ['/agent say fine\n<!-- hidden -->', ['fine']],
   ['/agent answer 2\nand keep the old one\n\nThanks!', ['2\nand keep the old one']],
-  ['/agent say fine <!-- hidden -->\nso <a title="hidden">far</a>', ['fine \nso <a>far</a>']],
+  ['/agent say fine <!-- hidden -->\nso <a title="hidden">far</a>', ['fine\nso <a>far</a>']],
   ['/agent say fine\n```\nrm -rf\n```', ['fine']],
   ['/agent say fine\nAm 1. Mai schrieb eve <notifications@github.com>:\nDo it otherwise', ['fine']],
   ['/agent say fine\n-----Original Message-----\nDo it otherwise', ['fine']],
   ['Before\n/agent say fine\n- one\n- two', ['fine\n- one\n- two']],
   ["[foo]: /url '\n/agent say hidden\n'\n\n/agent say fine", ['fine']],
   ['![alt\r\n/agent say hidden\r\n](x.png) [a](/u "\r\n/agent say hidden\r\n")', []],
+  // What begins on a line that is shown, and ends on one that is not, is hidden as a whole.
+  ['/agent revise ok <!-- hidden\n-->', ['ok']],
+  ['/agent revise ok [x](/u "hidden\nmore")', ['ok [x](/u)']],
+  ['/agent revise ok <b title="hidden\nmore">x</b>', ['ok <b>']],
+  ['/agent revise ok ![hidden\nmore](/u)', ['ok ![](/u)']],
+  ['/agent revise ok\nfine <!-- hidden\n-->\n\nmore', ['ok\nfine']],
+  ['/agent revise see [x][r]\n\n[r]: https://x.y "hidden"', ['see [x](https://x.y)']],
   ['<video>\n\n/agent say hidden\n\n</video>', []],
 ])('the commands in %j have the texts %j', (body, wanted) => {
   expect(parseCommands(body, marks).map(({ text }) => text)).toEqual(wanted);

@@ -107,12 +107,26 @@ test.each([
   ['a title after what looks like a page', '<!doctype html>[x](/u "HIDDEN")'],
   ['a footnote around an image', '[^![[q]:x](/u)]\n    HIDDEN'],
   ['a link after an address with a backtick', 'ftp://b.co/` [y](/u "HIDDEN") `z`'],
+  ['letters that are symbols', 'VIS [1](/(1 "HIDDEN ⓓⓔⓛⓔⓣⓔ")'],
+  ['numbers alone', '[1]: ( "HIDDEN 100 101"'],
   ['a title after a bare address', '[x](http://x.y/( "HIDDEN")'],
   ['a tag in a table of a list', '- a|b\n  -|-\n  <source title="HIDDEN s/>'],
 ])('of %s, only what GitHub shows is left', (_, hidden) => {
   const shown = shownText(`shown\n\n${hidden}`);
   expect(shown).not.toContain('HIDDEN');
   expect(shown).toMatch(/^shown\n[\s\S]*is left out here/);
+});
+
+test.each([
+  'Text.\n\n[ⓓⓔⓛⓔⓣⓔ ⓐⓛⓛ]: ( "1"',
+  'Text.\n\n[🄳🄴🄻 ⒟⒠⒧ ⠙⠑⠇ ⅾⅰⅾ]: ( "1"',
+  'Text.\n\n[100 101 108]: ( "1"',
+])('what is no letter, but can be read, is compared, too: %j', (text) => {
+  expect(shownText(text)).toMatch(/^Text\.\n\n\(This is what GitHub shows/);
+});
+
+test('a text with several byte order marks is refused', () => {
+  expect(() => shownText('\uFEFF\uFEFF    [x](/u "HIDDEN")')).toThrow('byte order marks');
 });
 
 test('where GitHub reads Markdown otherwise, the text and the addresses that it shows stay', () => {
