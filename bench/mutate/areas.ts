@@ -23,6 +23,11 @@ export const areas: Area[] = [
       'test/docs/documents.test.ts',
     ],
   },
+  {
+    name: 'markdown',
+    sources: ['src/markdown/{cmark-gfm,commands,github-view,html,shown-text}.ts'],
+    tests: ['test/markdown/{commands,shown-text,random-texts,cmark-gfm}.test.ts'],
+  },
   { name: 'domain', sources: ['src/domain/proof/{,manifests/}*.ts'], tests: ['test/domain/proof/*.test.ts'] },
   {
     name: 'domain',

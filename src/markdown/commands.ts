@@ -1,12 +1,5 @@
-import {
-  isReadByBoth,
-  linesOf,
-  type Part,
-  parseMarkdown,
-  shownLines,
-  unshownParts,
-  withoutMark,
-} from './shown-text.ts';
+import { githubView, openLines, showsSame, wordsIn } from './github-view.ts';
+import { linesOf, type Part, parseMarkdown, shownLines, unshownParts, withoutMark } from './shown-text.ts';
 import type { MarkdownNode } from './tree.ts';
 
 /** One command in a comment: `/agent start Reviewer` is the verb `start` with the argument `Reviewer`. `line` starts at 0. */
@@ -59,7 +52,8 @@ export function mayHoldCommands(body: string, marks: Marks): boolean {
 export function parseCommands(written: string, marks: Marks): Command[] {
   const body = withoutMark(written);
   const tree = parseMarkdown(body);
-  if (!isReadByBoth(body, tree)) throw new Error('GitHub reads its Markdown in another way');
+  const view = githubView(body);
+  if (!showsSame(view, tree)) throw new Error('GitHub reads its Markdown in another way');
   const hidden = new Set<number>();
   const begun = new Set<number>();
   hide(tree, hidden, begun);
@@ -68,11 +62,19 @@ export function parseCommands(written: string, marks: Marks): Command[] {
   const parts = unshownParts(body, tree);
   for (const line of [...unshownIn(starts, parts), ...copiedIn(lines)]) hidden.add(line);
   for (let line = mailIn(lines, hidden, marks); line < lines.length; line++) hidden.add(line);
-  const found = lines.map((text, line) => (hidden.has(line) ? undefined : commandOf(text, marks)));
+  const shown = shownLines(body, parts);
+  const open = openLines(view).map((line) => line.toLowerCase());
+  const isOpen = (line: number) => {
+    const [begin = ''] = /^\S+(?:\s+\S+)?/.exec(shown[line] ?? '') ?? [];
+    return open.some((each) => each.startsWith(wordsIn(begin).toLowerCase()));
+  };
+  const found = lines.map((text, line) => {
+    const command = hidden.has(line) ? undefined : commandOf(text, marks);
+    // Quotes and code may be written as HTML, too.
+    return command !== undefined && isOpen(line) ? command : undefined;
+  });
   const goesOn = (n: number) =>
     !hidden.has(n) && !begun.has(n) && found[n] === undefined && isText.test(lines[n] ?? '');
-  if (found.every((command) => command === undefined)) return [];
-  const shown = shownLines(body, parts);
   const textOf = (argument: string, numbers: number[]) => [argument, ...numbers.map((n) => shown[n])].join('\n').trim();
   return found.flatMap((command, line) => {
     if (command === undefined) return [];

@@ -1,59 +1,89 @@
+import { fenced } from '../domain/text/sanitize.ts';
 import { githubHtml } from './cmark-gfm.ts';
 import { type Piece, piecesOf } from './html.ts';
 import { type MarkdownNode, restLeftOut } from './tree.ts';
 
 /** The HTML of a text, in the two ways in which GitHub may treat its check boxes. Both are the same if it has none. */
 export interface GithubView {
-  boxesAsElements: string;
-  boxesAsText: string;
+  boxesAsElements: Piece[];
+  boxesAsText: Piece[];
 }
 
 const hasBox = /\[[ x]\]/i;
-/** A check box at the beginning of an entry of a list, where GitHub shows a box instead. */
-const elements = /<input type="checkbox"(?: checked="")? disabled="" \/> /g;
-const boxes = /(<li>\s*(?:<p>)?)\[[ x]\]\s/gi;
 
 /** Renders Markdown as GitHub does, without its footnotes. */
 export function githubView(markdown: string): GithubView {
-  const boxesAsElements = withoutFootnotes(githubHtml(markdown, 'as elements')).replace(elements, '');
+  const boxesAsElements = [...piecesOf(githubHtml(markdown, 'as elements'))];
   if (!hasBox.test(markdown)) return { boxesAsElements, boxesAsText: boxesAsElements };
-  const boxesAsText = withoutFootnotes(githubHtml(markdown, 'as text')).replace(boxes, '$1');
-  return { boxesAsElements, boxesAsText };
+  return { boxesAsElements, boxesAsText: withoutBoxes([...piecesOf(githubHtml(markdown, 'as text'))]) };
 }
 
-function withoutFootnotes(html: string): string {
-  const [text = ''] = html.split('<section class="footnotes"', 1);
-  return text.replace(/<sup class="footnote-ref"><a [^<>]*>\d+<\/a><\/sup>/g, '');
+/** Removes the check boxes at the beginning of entries of lists, where GitHub shows elements instead. */
+function withoutBoxes(pieces: Piece[]): Piece[] {
+  let begins = false;
+  return pieces.map((piece) => {
+    if (piece.kind === 'text' && begins && piece.shown.trim() !== '') {
+      begins = false;
+      return { ...piece, shown: piece.shown.replace(/^\s*\[[ x]\]\s/i, '') };
+    }
+    if (piece.kind === 'tag') begins = piece.name === 'li' || (begins && piece.name === 'p');
+    return piece;
+  });
 }
 
-/** Returns whether GitHub shows the same words of a text as its tree has, and the same ones as code and quotes. */
+/** Returns whether GitHub shows the same words of a text as its tree has, on the same lines, and the same ones as code and quotes. */
 export function showsSame(view: GithubView, tree: MarkdownNode): boolean {
   const words = wordsOfTree(tree);
-  return words === wordsOfHtml(view.boxesAsElements) && words === wordsOfHtml(view.boxesAsText);
+  return words === joined(wordsOf(view.boxesAsElements)) && words === joined(wordsOf(view.boxesAsText));
 }
 
-/** Elements whose text is not the author's own, or no prose. */
-const framed = new Set(['blockquote', 'code', 'pre']);
+/** Tags that begin a line of their own, besides those of quotes and code. */
+const breaking =
+  /^\/?(?:br|caption|center|details|div|dl|dt|dd|figcaption|figure|h[1-6]|hr|li|ol|p|summary|table|tbody|td|tfoot|th|thead|tr|ul)$/;
 
 /**
- * What both parsers show is compared by its letters, digits and symbols, such as circled letters: both differ in spaces, and in punctuation,
- * which they leave as it is or take for marks. Nobody sees control characters, and no model gets them.
+ * What both parsers show is compared by its letters, digits and symbols, such as circled letters, and by its lines: both differ in spaces,
+ * and in punctuation, which they leave as it is or take for marks, except for what begins commands. Nobody sees control characters, and no
+ * model gets them.
  */
-const lettersOf = (text: string) => text.replace(/[\s\p{P}\p{Cc}\p{Cf}$+<=>^`|~]+/gu, '');
+export const wordsIn = (text: string) =>
+  text.replace(/\r\n?/g, '\n').replace(/(?![\n/@])[\s\p{P}\p{Cc}\p{Cf}$+<=>^`|~]/gu, '');
 
-function wordsOfHtml(html: string): string {
-  return wordsOf(piecesOf(html)).join('');
-}
+const joined = (words: string[]) => words.join('').replace(/\n+/g, '\n').trim();
 
 const ended = '<ended>';
 
-/** Returns the letters that pieces show, and the tags of quotes and code. */
+/** Returns the words that pieces show, and marks for quotes and code. */
 function wordsOf(pieces: Iterable<Piece>): string[] {
-  return [...pieces].map(({ kind, name, shown }) => {
-    if (kind === 'unknown') return ended;
-    if (kind === 'text') return lettersOf(decoded(shown));
-    return framed.has(name.replace('/', '')) ? `<${name}>` : '';
-  });
+  let isInPre = false;
+  const words: string[] = [];
+  for (const { kind, name, shown } of pieces) {
+    if (kind === 'unknown') return [...words, ended];
+    if (kind === 'text') words.push(wordsIn(decoded(shown)));
+    else if (/^\/?(?:pre|blockquote)$/.test(name)) words.push(`\n<${name}>\n`);
+    else if (/^\/?code$/.test(name) && !isInPre) words.push(`<${name}>`);
+    else if (breaking.test(name)) words.push('\n');
+    if (/^\/?pre$/.test(name)) isInPre = name === 'pre';
+  }
+  return words;
+}
+
+/** Returns the words of the lines that GitHub shows outside of quotes and code, in both of its ways. */
+export function openLines({ boxesAsElements, boxesAsText }: GithubView): string[] {
+  const linesIn = (pieces: Piece[]) => {
+    let depth = 0;
+    const outside = joined(wordsOf(pieces))
+      .split(/(<\/?(?:blockquote|code|pre)>)/)
+      .filter((part) => {
+        if (/^<[a-z]+>$/.test(part)) depth += 1;
+        else if (/^<\/[a-z]+>$/.test(part)) depth = Math.max(0, depth - 1);
+        else return depth === 0;
+        return false;
+      });
+    return outside.join('').split('\n');
+  };
+  const others = new Set(linesIn(boxesAsText));
+  return linesIn(boxesAsElements).filter((line) => others.has(line));
 }
 
 /** Returns what a tree shows, in the same form. */
@@ -66,11 +96,12 @@ function wordsOfTree(tree: MarkdownNode): string {
     else open.push(...partsOf(node).reverse());
     if (words.at(-1) === ended) break;
   }
-  return words.join('');
+  return joined(words);
 }
 
 function partsOf(node: MarkdownNode): (MarkdownNode | string)[] {
-  const letters = lettersOf(node.value ?? '');
+  const words = wordsIn(node.value ?? '');
+  const children = node.children ?? [];
   switch (node.type) {
     case 'definition':
     case 'footnoteDefinition':
@@ -78,22 +109,29 @@ function partsOf(node: MarkdownNode): (MarkdownNode | string)[] {
     case 'imageReference':
       return [];
     case 'text':
-      return [letters];
+      return [words];
+    case 'break':
+      return ['\n'];
     case 'inlineCode':
-      return ['<code>', letters, '</code>'];
+      return ['<code>', words.replaceAll('\n', ''), '</code>'];
     case 'code':
-      return ['<pre><code>', letters, '</code></pre>'];
+      return ['\n<pre>\n', words, '\n</pre>\n'];
     case 'blockquote':
-      return ['<blockquote>', ...(node.children ?? []), '</blockquote>'];
+      return ['\n<blockquote>\n', ...onLines(children), '\n</blockquote>\n'];
     case 'table': {
-      const [header, ...rows] = node.children ?? [];
-      const columns = header?.children?.length ?? 0;
-      return [header, ...rows].flatMap((row) => row?.children?.slice(0, columns) ?? []);
+      const columns = children[0]?.children?.length ?? 0;
+      return onLines(children.flatMap((row) => row.children?.slice(0, columns) ?? []));
     }
+    case 'root':
+    case 'list':
+    case 'listItem':
+      return onLines(children);
     default:
-      return [...(node.children ?? [])];
+      return children;
   }
 }
+
+const onLines = (nodes: MarkdownNode[]) => nodes.flatMap((node) => ['\n', node, '\n']);
 
 /** GitHub's parser has resolved all other entities, except in raw HTML. */
 const decoded = (text: string) =>
@@ -108,34 +146,65 @@ const formattingLeftOut =
 /** Returns whether the rest of a text is left out. */
 export const isCut = (text: string) => text.endsWith(restLeftOut.trim());
 
-/** Returns what GitHub shows of a text, as plain text with the addresses of its links. */
+/** Returns what GitHub shows of a text: plain text with its quotes, its blocks of code, and the addresses of its links. */
 export function plainView(view: GithubView): string {
   const [one, other] = [plainText(view.boxesAsElements), plainText(view.boxesAsText)];
-  if (lettersOf(one) === lettersOf(other)) return isCut(one) ? one : one + formattingLeftOut;
+  if (wordsIn(one) === wordsIn(other)) return isCut(one) ? one : one + formattingLeftOut;
   // Only what GitHub shows in both ways is certain.
   let same = 0;
   while (same < one.length && one[same] === other[same]) same += 1;
   return one.slice(0, one.lastIndexOf('\n', same) + 1).trimEnd() + restLeftOut;
 }
 
-/** What stands in plain text for a tag. */
-const instead: Record<string, string> = { li: '\n- ', td: ' | ', th: ' | ' };
-const blocks = /^\/?(?:blockquote|br|details|div|dl|dt|dd|h[1-6]|hr|ol|p|pre|summary|table|tr|ul)$/;
+/** A quote, a block of code or a link that has begun, with what it has so far. The whole text has no name. */
+interface Open {
+  name: string;
+  address: string;
+  texts: string[];
+}
 
-function plainText(html: string): string {
-  const links: string[] = [];
-  const texts = [...piecesOf(html)].map((piece) => {
-    if (piece.kind === 'unknown') return restLeftOut;
-    if (piece.kind === 'text') return decoded(piece.shown);
-    const address = addressIn(piece.shown);
-    if (piece.name === 'a') links.push(address);
-    if (piece.name === '/a') return shownAddress(links.pop());
-    return media.has(piece.name) ? `![](${address})` : (instead[piece.name] ?? (blocks.test(piece.name) ? '\n' : ''));
-  });
-  return texts
+function plainText(pieces: Piece[]): string {
+  const whole: Open = { name: '', address: '', texts: [] };
+  const open = [whole];
+  const unknown = pieces.find(({ kind }) => kind === 'unknown');
+  for (const piece of pieces)
+    if (piece.kind === 'text') open.at(-1)?.texts.push(decoded(piece.shown));
+    else if (piece.kind === 'tag') addTag(open, piece);
+  endTo(open, whole);
+  return (tidy(whole.texts) + (unknown === undefined ? '' : restLeftOut)).trim();
+}
+
+const holding = new Set(['a', 'blockquote', 'pre']);
+const media = new Set(['img', 'video', 'audio']);
+/** What stands in plain text for a tag, if that is no line break. */
+const instead: Record<string, string> = { li: '\n- ', td: ' | ', th: ' | ', '/td': '', '/th': '' };
+
+function addTag(open: Open[], { name, shown }: Piece): void {
+  const begun = open.findLast((each) => `/${each.name}` === name);
+  if (holding.has(name)) open.push({ name, address: addressIn(shown), texts: [] });
+  else if (begun !== undefined) endTo(open, open[open.indexOf(begun) - 1]);
+  else if (media.has(name)) open.at(-1)?.texts.push(`![](${addressIn(shown)})`);
+  else open.at(-1)?.texts.push(instead[name] ?? (breaking.test(name) ? '\n' : ''));
+}
+
+/** Ends what has begun inside of something. */
+function endTo(open: Open[], outer: Open | undefined): void {
+  while (open.length > 1 && open.at(-1) !== outer) {
+    const last = open.pop();
+    if (last !== undefined) open.at(-1)?.texts.push(shownAs(last));
+  }
+}
+
+const tidy = (texts: string[]) =>
+  texts
     .join('')
     .replace(/\n{3,}/g, '\n\n')
-    .trim();
+    .replace(/^- +/gm, '- ');
+
+function shownAs({ name, address, texts }: Open): string {
+  if (name === 'pre') return `\n${fenced(texts.join('').replace(/\n$/, ''))}\n`;
+  if (name === 'blockquote') return `\n${tidy(texts).trim().replace(/^/gm, '> ')}\n`;
+  return tidy(texts) + (address === '' ? '' : ` (${address})`);
 }
 
 /** Returns the address of a link or an image. One with spaces is a sentence, and GitHub's parser has encoded them. */
@@ -143,7 +212,3 @@ function addressIn(tag: string): string {
   const address = decoded(/(?:href|src)=["']?([^\s"'>]+)/.exec(tag)?.[1] ?? '');
   return /%(?:20|0[9ad])/i.test(address) ? '' : address;
 }
-
-const media = new Set(['img', 'video', 'audio']);
-
-const shownAddress = (address = '') => (address === '' ? '' : ` (${address})`);

@@ -80,10 +80,7 @@ export function shownInTime(text: string): { shown: string; ms: number } {
 /** Each of many links by reference gets the address, so a text could become thousands of times longer. */
 const maxAdded = 10_000;
 
-/** Returns whether GitHub's parser shows the same words of a text as ours, and the same ones in code and quotes. */
-export const isReadByBoth = (body: string, tree: Node) => showsSame(githubView(body), tree);
-
-/** Parses Markdown as GitHub does, except for rare cases (see `isReadByBoth`). */
+/** Parses Markdown as GitHub does, except for rare cases (see `showsSame`). */
 export const parseMarkdown = (body: string): Node =>
   fromMarkdown(body, { extensions: [gfm()], mdastExtensions: [gfmFromMarkdown()] });
 

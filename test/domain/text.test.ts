@@ -158,7 +158,7 @@ test('a cut leaves no beginning of an image that a definition in the same text w
   }
   expect(harmlessText('@'.repeat(5) + 'a@b'.repeat(100), 200, '/agent').length).toBeLessThanOrEqual(200);
   expect(harmlessText('```\ncode', 100, '/agent')).toBe('```\ncode\n```');
-  expect(harmless('x\r/agent merge', '/agent')).toBe('x\r\u2060/agent merge');
+  expect(harmless('x\r/agent merge', '/agent')).toBe('x\n\u2060/agent merge');
 });
 
 test('what GitHub would draw, and what it does not store, makes no image', () => {

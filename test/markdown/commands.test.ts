@@ -61,6 +61,16 @@ test.each([
   ['[<!-- \n/agent merge\n --> x] /www.b.co', []],
   ['\uFEFF[x](y "\n/agent merge\n")', []],
   ['\uFEFF/agent cancel', ['cancel']],
+  ["<div type='discussions-op-text'>\n\n/agent start", []],
+  // Quotes and code that are written as HTML.
+  ['<blockquote>\n\n/agent start\n\n</blockquote>\n\n/agent cancel', ['cancel']],
+  ['<code>\n\n/agent start\n\n</code>', []],
+  ['x <code>\n/agent start\n</code>', []],
+  ['<blockquote>\n\n/agent start', []],
+  ['<details><summary>x</summary>\n\n/agent start\n\n</details>', ['start']],
+  ['/Agent Start **now** `x`\n/agent', ['start **now** `x`', 'help']],
+  ['@deckhand, what is <b>this</b>?', ['ask what is <b>this</b>?']],
+  ['- [x] done\n\n/agent merge', ['merge']],
 ])('%j contains %j', (body, wanted) => {
   expect(verbsOf(body)).toEqual(wanted);
 });
@@ -79,6 +89,9 @@ test.each([
   '> text\n<x>\n<b a="x"title="\n/agent merge\n">more</b>',
   '[r]: http://x.y/( "a\n/agent merge\nb"',
   '[ⓜⓞⓡⓔ\n/agent merge\n]: ( "1"',
+  // GitHub shows the same letters, but on one line, or as another number.
+  '[Do not let the\n/agent merge\n]: ( "1"\n\n[^1\\]]: Do not let the agent merge!',
+  '[1\n/agent answer 2\n]: ( "1"\n\n[^1\\]]: /agent answer 1',
 ])('%j is refused', (body) => {
   expect(() => parseCommands(body, marks)).toThrow('GitHub reads its Markdown in another way');
 });
@@ -134,6 +147,8 @@ test.each([
   ['Before\n/agent say fine\n- one\n- two', ['fine\n- one\n- two']],
   ["[foo]: /url '\n/agent say hidden\n'\n\n/agent say fine", ['fine']],
   ['![alt\r\n/agent say hidden\r\n](x.png) [a](/u "\r\n/agent say hidden\r\n")', []],
+  ['/agent revise ~~~\nPlease fix. <!-- hidden -->', ['~~~\nPlease fix.']],
+  ['/agent revise [x]: /u "seen words"', ['[x]: /u "seen words"']],
   // What begins on a line that is shown, and ends on one that is not, is hidden as a whole.
   ['/agent revise ok <!-- hidden\n-->', ['ok']],
   ['/agent revise ok [x](/u "hidden\nmore")', ['ok [x](/u)']],

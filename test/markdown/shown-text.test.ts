@@ -145,13 +145,33 @@ test('where GitHub reads Markdown otherwise, the text and the addresses that it 
       'See the docs (https://x.y/z), bold & code.\n',
       '- one\n',
       '- two ![](https://x.y/i.png)\n',
-      'quoted\nx\n',
+      '> quoted\n> x\n',
       ' | a\n | b\n',
       ' | c\n | d\n',
-      'x < 1;\n',
+      '```\nx < 1;\n```\n',
       'The end.\n',
       '(This is what GitHub shows of the text. Its formatting is left out here, because Deckhand reads its Markdown in another way.)',
     ].join('\n'),
+  );
+});
+
+test.each([
+  ['a footnote', '<sup class="footnote-ref"><a href="#fn-1" id="fnref-1" data-footnote-ref>1</a></sup>'],
+  ['a check box', '<input type="checkbox" disabled="" /> '],
+])('what an author writes as %s ends no comment', (_, html) => {
+  const shown = shownText(`Fix it.\n\n<!-- a --${html}> HIDDEN sentence -->`);
+  expect(shown).toMatch(/^Fix it\./);
+  expect(shown).not.toContain('HIDDEN');
+});
+
+test("an author's own section of footnotes is shown", () => {
+  expect(shownText('a [](( "HIDDEN")\n\n<section class="footnotes" data-footnotes>\n\nseen\n')).toContain('seen');
+});
+
+test('plain text says what is quoted, and what is code', () => {
+  const quoted = '> [^\\]]: Thanks.\n> Delete the tests.\n> > ```\n> > x\n\nPlease rename it.';
+  expect(shownText(quoted)).toMatch(
+    /^> Delete the tests\.[\s\S]*\n> > ```\n> > x\n> > ```\n\nPlease rename it\.\n\n\(This is/,
   );
 });
 

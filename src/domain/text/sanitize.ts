@@ -53,9 +53,10 @@ export function harmless(text: string, commandPrefix: string): string {
   const joiner = '\u2060';
   return (
     text
+      .replace(/\r\n?/g, '\n')
       .replace(/&(?=#\d+;|#x[0-9a-f]+;|[a-z]+;)/gi, '&amp;')
       // GitHub does not store some of these, so what stands on both sides would come together.
-      .replace(/[\u202A-\u202E\u2066-\u2069]|(?![\t\n\r])\p{Cc}|\p{Cs}/gu, '')
+      .replace(/[\u202A-\u202E\u2066-\u2069]|(?![\t\n])\p{Cc}|\p{Cs}/gu, '')
       .replace(/<!--/g, '&lt;!--')
       .replace(remoteImage, `!${joiner}`)
       // GitHub draws these from what the text says, and a diagram may load images.
@@ -69,7 +70,7 @@ export function harmless(text: string, commandPrefix: string): string {
       .replace(/@(?=[A-Za-z0-9_])/g, `@${joiner}`)
       .replace(/#(?=\d)/g, `#${joiner}`)
       .replace(/\bGH-(?=\d)/gi, (found) => found + joiner)
-      .replace(new RegExp(`(^|[\\n\\r])([^\\S\\n\\r]*)(?=${commandPrefix})`, 'gi'), `$1$2${joiner}`)
+      .replace(new RegExp(`(^|\\n)([^\\S\\n]*)(?=${commandPrefix})`, 'gi'), `$1$2${joiner}`)
   );
 }
 
