@@ -1,4 +1,5 @@
-import { githubView, openLines, showsSame, wordsIn } from './github-view.ts';
+import { githubView, showsSame } from './github-view.ts';
+import { piecesOf } from './html.ts';
 import { linesOf, type Part, parseMarkdown, shownLines, unshownParts, withoutMark } from './shown-text.ts';
 import type { MarkdownNode } from './tree.ts';
 
@@ -50,29 +51,20 @@ export function mayHoldCommands(body: string, marks: Marks): boolean {
  * @throws Error if GitHub's parser shows other words than ours, or the Markdown is nested too deeply
  */
 export function parseCommands(written: string, marks: Marks): Command[] {
-  const body = withoutMark(written);
+  const body = withoutMark(written).replace(/\r\n?/g, '\n');
   const tree = parseMarkdown(body);
-  const view = githubView(body);
-  if (!showsSame(view, tree)) throw new Error('GitHub reads its Markdown in another way');
+  if (!showsSame(githubView(body), tree)) throw new Error('GitHub reads its Markdown in another way');
   const hidden = new Set<number>();
   const begun = new Set<number>();
   hide(tree, hidden, begun);
   const lines = linesOf(body);
+  hideFramed(tree, hidden, lines.length);
   const starts = startsOf(body, lines);
   const parts = unshownParts(body, tree);
   for (const line of [...unshownIn(starts, parts), ...copiedIn(lines)]) hidden.add(line);
   for (let line = mailIn(lines, hidden, marks); line < lines.length; line++) hidden.add(line);
   const shown = shownLines(body, parts);
-  const open = openLines(view).map((line) => line.toLowerCase());
-  const isOpen = (line: number) => {
-    const [begin = ''] = /^\S+(?:\s+\S+)?/.exec(shown[line] ?? '') ?? [];
-    return open.some((each) => each.startsWith(wordsIn(begin).toLowerCase()));
-  };
-  const found = lines.map((text, line) => {
-    const command = hidden.has(line) ? undefined : commandOf(text, marks);
-    // Quotes and code may be written as HTML, too.
-    return command !== undefined && isOpen(line) ? command : undefined;
-  });
+  const found = lines.map((text, line) => (hidden.has(line) ? undefined : commandOf(text, marks)));
   const goesOn = (n: number) =>
     !hidden.has(n) && !begun.has(n) && found[n] === undefined && isText.test(lines[n] ?? '');
   const textOf = (argument: string, numbers: number[]) => [argument, ...numbers.map((n) => shown[n])].join('\n').trim();
@@ -200,4 +192,31 @@ function hide(node: MarkdownNode, hidden: Set<number>, begun: Set<number>): void
     // Lines of the AST start at 1 and ours at 0, so starting at `start.line` skips that first line.
     for (let { line } = position.start; line < position.end.line; line++) hidden.add(line);
   else for (const child of node.children ?? []) hide(child, hidden, begun);
+}
+
+/** Elements whose text is a quote, or code. */
+const framing = /^(?:blockquote|code|pre)$/;
+
+/**
+ * Adds the numbers of the lines inside quotes and code that are written as HTML. Only an end beside its beginning counts, because browsers ignore
+ * one in a cell of a table; without it, all that follows is inside.
+ */
+function hideFramed(node: MarkdownNode, hidden: Set<number>, lines: number): void {
+  for (const [from, to = lines] of framesIn(node)) for (let n = from; n < to; n++) hidden.add(n);
+  for (const child of node.children ?? []) hideFramed(child, hidden, lines);
+}
+
+/** Returns the lines of these elements that begin among the children of a node: the numbers after the beginning, and after the end if there is one. */
+function framesIn({ children = [] }: MarkdownNode): [from: number, to?: number | undefined][] {
+  const open: { name: string; line: number }[] = [];
+  const closed: [number, number | undefined][] = [];
+  const tags = children
+    .filter(({ type }) => type === 'html')
+    .flatMap(({ value = '', position }) => [...piecesOf(value)].map(({ name }) => ({ name, position })));
+  for (const { name, position } of tags) {
+    const begun = open.findLastIndex((each) => `/${each.name}` === name);
+    if (framing.test(name)) open.push({ name, line: position?.start.line ?? 0 });
+    else if (begun >= 0) closed.push([open.splice(begun)[0]?.line ?? 0, position?.end.line]);
+  }
+  return [...closed, ...open.map(({ line }): [number] => [line])];
 }

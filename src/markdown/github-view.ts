@@ -7,6 +7,8 @@ import { type MarkdownNode, restLeftOut } from './tree.ts';
 export interface GithubView {
   boxesAsElements: Piece[];
   boxesAsText: Piece[];
+  /** Whether the author wrote tags of quotes as HTML. */
+  hasQuoteTags: boolean;
 }
 
 const hasBox = /\[[ x]\]/i;
@@ -14,8 +16,10 @@ const hasBox = /\[[ x]\]/i;
 /** Renders Markdown as GitHub does, without its footnotes. */
 export function githubView(markdown: string): GithubView {
   const boxesAsElements = [...piecesOf(githubHtml(markdown, 'as elements'))];
-  if (!hasBox.test(markdown)) return { boxesAsElements, boxesAsText: boxesAsElements };
-  return { boxesAsElements, boxesAsText: withoutBoxes([...piecesOf(githubHtml(markdown, 'as text'))]) };
+  const hasQuoteTags = /<\/?blockquote/i.test(markdown);
+  if (!hasBox.test(markdown)) return { boxesAsElements, boxesAsText: boxesAsElements, hasQuoteTags };
+  const boxesAsText = withoutBoxes([...piecesOf(githubHtml(markdown, 'as text'))]);
+  return { boxesAsElements, boxesAsText, hasQuoteTags };
 }
 
 /** Removes the check boxes at the beginning of entries of lists, where GitHub shows elements instead. */
@@ -46,7 +50,7 @@ const breaking =
  * and in punctuation, which they leave as it is or take for marks, except for what begins commands. Nobody sees control characters, and no
  * model gets them.
  */
-export const wordsIn = (text: string) =>
+const wordsIn = (text: string) =>
   text.replace(/\r\n?/g, '\n').replace(/(?![\n/@])[\s\p{P}\p{Cc}\p{Cf}$+<=>^`|~]/gu, '');
 
 const joined = (words: string[]) => words.join('').replace(/\n+/g, '\n').trim();
@@ -68,24 +72,6 @@ function wordsOf(pieces: Iterable<Piece>): string[] {
   return words;
 }
 
-/** Returns the words of the lines that GitHub shows outside of quotes and code, in both of its ways. */
-export function openLines({ boxesAsElements, boxesAsText }: GithubView): string[] {
-  const linesIn = (pieces: Piece[]) => {
-    let depth = 0;
-    const outside = joined(wordsOf(pieces))
-      .split(/(<\/?(?:blockquote|code|pre)>)/)
-      .filter((part) => {
-        if (/^<[a-z]+>$/.test(part)) depth += 1;
-        else if (/^<\/[a-z]+>$/.test(part)) depth = Math.max(0, depth - 1);
-        else return depth === 0;
-        return false;
-      });
-    return outside.join('').split('\n');
-  };
-  const others = new Set(linesIn(boxesAsText));
-  return linesIn(boxesAsElements).filter((line) => others.has(line));
-}
-
 /** Returns what a tree shows, in the same form. */
 function wordsOfTree(tree: MarkdownNode): string {
   const words: string[] = [];
@@ -93,13 +79,13 @@ function wordsOfTree(tree: MarkdownNode): string {
   for (let node = open.pop(); node !== undefined; node = open.pop()) {
     if (typeof node === 'string') words.push(node);
     else if (node.type === 'html') words.push(...wordsOf(piecesOf(node.value ?? '')));
-    else open.push(...partsOf(node).reverse());
+    else open.push(...partsOf(node).toReversed());
     if (words.at(-1) === ended) break;
   }
   return joined(words);
 }
 
-function partsOf(node: MarkdownNode): (MarkdownNode | string)[] {
+function partsOf(node: MarkdownNode): readonly (MarkdownNode | string)[] {
   const words = wordsIn(node.value ?? '');
   const children = node.children ?? [];
   switch (node.type) {
@@ -131,7 +117,7 @@ function partsOf(node: MarkdownNode): (MarkdownNode | string)[] {
   }
 }
 
-const onLines = (nodes: MarkdownNode[]) => nodes.flatMap((node) => ['\n', node, '\n']);
+const onLines = (nodes: readonly MarkdownNode[]) => nodes.flatMap((node) => ['\n', node, '\n']);
 
 /** GitHub's parser has resolved all other entities, except in raw HTML. */
 const decoded = (text: string) =>
@@ -148,7 +134,9 @@ export const isCut = (text: string) => text.endsWith(restLeftOut.trim());
 
 /** Returns what GitHub shows of a text: plain text with its quotes, its blocks of code, and the addresses of its links. */
 export function plainView(view: GithubView): string {
-  const [one, other] = [plainText(view.boxesAsElements), plainText(view.boxesAsText)];
+  const [one = '', other = ''] = [view.boxesAsElements, view.boxesAsText].map((each) =>
+    plainText(each, view.hasQuoteTags),
+  );
   if (wordsIn(one) === wordsIn(other)) return isCut(one) ? one : one + formattingLeftOut;
   // Only what GitHub shows in both ways is certain.
   let same = 0;
@@ -163,13 +151,14 @@ interface Open {
   texts: string[];
 }
 
-function plainText(pieces: Piece[]): string {
+/** A quote goes on to the end of the text if its end may be one that browsers ignore, as in a cell of a table. */
+function plainText(pieces: Piece[], hasQuoteTags: boolean): string {
   const whole: Open = { name: '', address: '', texts: [] };
   const open = [whole];
   const unknown = pieces.find(({ kind }) => kind === 'unknown');
   for (const piece of pieces)
     if (piece.kind === 'text') open.at(-1)?.texts.push(decoded(piece.shown));
-    else if (piece.kind === 'tag') addTag(open, piece);
+    else if (piece.kind === 'tag' && !(hasQuoteTags && piece.name === '/blockquote')) addTag(open, piece);
   endTo(open, whole);
   return (tidy(whole.texts) + (unknown === undefined ? '' : restLeftOut)).trim();
 }

@@ -4,7 +4,7 @@ export interface MarkdownNode {
   position?:
     | { start: { line: number; offset?: number | undefined }; end: { line: number; offset?: number | undefined } }
     | undefined;
-  children?: MarkdownNode[];
+  children?: readonly MarkdownNode[];
   value?: string;
   identifier?: string;
   url?: string;

