@@ -22,7 +22,7 @@ export function cutText(text: string, max: number): string {
  */
 function cutEnd(kept: string): string {
   const line = kept.lastIndexOf('\n') + 1;
-  return kept.slice(0, line) + kept.slice(line).replace(/!+(?=\[)/g, '') + cutMark;
+  return kept.slice(0, line) + kept.slice(line).replace(/!(?=[![])/g, '') + cutMark;
 }
 
 function cutBytes(text: string, max: number): string {

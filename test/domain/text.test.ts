@@ -167,6 +167,7 @@ test('what GitHub would draw, and what it does not store, makes no image', () =>
   expect(harmless('~~~js\n~~~ ```mermaids', '/agent')).toBe('~~~js\n~~~ ```mermaids');
   for (const text of ['!\0[a](https://x.y)', '!\uD800[a](https://x.y)', '!\x7F[a](https://x.y)'])
     expect(harmless(text, '/agent')).toBe('!\u2060[a](https://x.y)');
+  expect(harmless('&\u202A#x40;mona &co\u0001mmat;mona', '/agent')).toBe('&amp;#x40;mona &amp;commat;mona');
   expect(harmless('<\0img src="https://x.y">', '/agent')).toBe('<\u2060img src="https://x.y">');
 });
 

@@ -54,9 +54,9 @@ export function harmless(text: string, commandPrefix: string): string {
   return (
     text
       .replace(/\r\n?/g, '\n')
-      .replace(/&(?=#\d+;|#x[0-9a-f]+;|[a-z]+;)/gi, '&amp;')
       // GitHub does not store some of these, so what stands on both sides would come together.
       .replace(/[\u202A-\u202E\u2066-\u2069]|(?![\t\n])\p{Cc}|\p{Cs}/gu, '')
+      .replace(/&(?=#\d+;|#x[0-9a-f]+;|[a-z]+;)/gi, '&amp;')
       .replace(/<!--/g, '&lt;!--')
       .replace(remoteImage, `!${joiner}`)
       // GitHub draws these from what the text says, and a diagram may load images.
