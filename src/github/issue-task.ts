@@ -26,7 +26,7 @@ export function wordsOfIssue(issue: Pick<ShownIssue, 'number' | 'title' | 'body'
 export function wordsForIssue(task: { title: string; description: string }, commandPrefix: string) {
   return {
     title: harmlessLine(task.title, 200, commandPrefix),
-    body: harmlessText(task.description, 60_000, commandPrefix),
+    body: harmlessText(task.description, 60_000, commandPrefix, 'attached'),
   };
 }
 

