@@ -3,9 +3,9 @@ import { useQuery } from '@tanstack/react-query';
 import { Suspense, useEffect } from 'react';
 import { Link, useParams, useSearchParams } from 'react-router';
 import type { AgentEntry, AgentHealth, Spend } from '../api.ts';
-import { formatCost } from '../display/formats.ts';
 import { sentenceCase } from '../display/names.ts';
 import { Loading, QueryResult } from '../display/query-result.tsx';
+import { agentCost } from '../display/rounded-costs.ts';
 import { May, useMay, useNewParam } from '../forms/may.tsx';
 import { PageHeader, usePageTitle } from '../frame/page-header.tsx';
 import { lazyPart } from '../live/load-part.ts';
@@ -152,16 +152,11 @@ function AgentRow(props: {
       </td>
       <td className="number">{health?.totalTasks ?? ''}</td>
       <td className="number">{successText(health)}</td>
-      <td className="number">{costText(spend, id)}</td>
+      <td className="number">{spend === undefined ? '' : agentCost(spend, id)}</td>
     </tr>
   );
 }
 
 function successText(health: AgentHealth | undefined): string {
   return health === undefined ? '' : (healthRate(health) ?? '–');
-}
-
-/** An agent that is not in the list has used nothing. */
-function costText(spend: Spend | undefined, agentId: string): string {
-  return spend === undefined ? '' : formatCost(spend.agents.find((each) => each.agentId === agentId)?.costUsd ?? 0);
 }

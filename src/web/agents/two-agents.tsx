@@ -3,8 +3,9 @@ import { useQuery } from '@tanstack/react-query';
 import { type ReactNode, useEffect, useRef, useState } from 'react';
 import { Link, useLocation } from 'react-router';
 import type { Agent, AgentPerformance, AgentSkill } from '../api.ts';
-import { formatCost, formatNumber } from '../display/formats.ts';
+import { formatNumber } from '../display/formats.ts';
 import { QueryResult } from '../display/query-result.tsx';
+import { agentCost } from '../display/rounded-costs.ts';
 import { Section } from '../display/sections.tsx';
 import { useMay } from '../forms/may.tsx';
 import { TextChanges } from '../forms/text-changes.tsx';
@@ -33,8 +34,7 @@ export function TwoAgents({ projectId, ids: [one, other] }: { projectId: string;
 function Columns({ projectId, agents: [a, b] }: { projectId: string; agents: [Agent, Agent] }) {
   const spend = useQuery(queries.spend(projectId, costDays));
   const figures = [useFigures(a.id), useFigures(b.id)] as const;
-  const cost = ({ id }: Agent) =>
-    spend.data === undefined ? '' : formatCost(spend.data.agents.find((each) => each.agentId === id)?.costUsd ?? 0);
+  const cost = ({ id }: Agent) => (spend.data === undefined ? '' : agentCost(spend.data, id));
   const row = (label: string, show: (agent: Agent, at: 0 | 1) => ReactNode) => (
     <tr key={label}>
       <th scope="row">{label}</th>

@@ -4,6 +4,7 @@ import { Link, useParams } from 'react-router';
 import type { Spend } from '../api.ts';
 import { formatCost, formatNumber } from '../display/formats.ts';
 import { Loading, QueryResult } from '../display/query-result.tsx';
+import { roundedTogether } from '../display/rounded-costs.ts';
 import { EmptyState, FactList, Section } from '../display/sections.tsx';
 import { useMay } from '../forms/may.tsx';
 import { PageHeader, usePageTitle } from '../frame/page-header.tsx';
@@ -11,7 +12,7 @@ import { lazyPart } from '../live/load-part.ts';
 import * as queries from '../live/queries.ts';
 import { PastQuotes } from './past-quotes.tsx';
 import { GroupingSelect, groupingName, PeriodSelect, useGrouping, usePeriod } from './period.tsx';
-import { groupName, groupPath, hasUnpriced, roundedTogether, tokensOf } from './spend-text.ts';
+import { groupName, groupPath, hasUnpriced, tokensOf } from './spend-text.ts';
 
 const SpendChart = lazyPart(async () => ({ default: (await import('./spend-chart.tsx')).SpendChart }));
 

@@ -1,4 +1,5 @@
 import type { AgentEntry, Spend } from '../../../src/web/api.ts';
+import { agentCost, roundedTogether } from '../../../src/web/display/rounded-costs.ts';
 import { submitOnce } from '../../../src/web/forms/submit.ts';
 import {
   dismissConnectionErrors,
@@ -21,7 +22,6 @@ import {
   groupPath,
   hasUnpriced,
   type ProjectSpend,
-  roundedTogether,
   sumOfProjects,
 } from '../../../src/web/spend/spend-text.ts';
 import { browserStorage } from '../../support/stand-ins/browser-storage.ts';
@@ -200,6 +200,10 @@ test('the costs of groups are rounded so that they add up to the total', () => {
   // What is not free is not shown as free, and what does not add up stays as it is.
   expect(roundedTogether([0.5, 0.001], 0.501)).toEqual([0.5, 0.001]);
   expect(roundedTogether([1.234], 9)).toEqual([1.234]);
+  // The table of agents shows what the page of spend shows.
+  const agents = [0.095175, 0.0272884].map((costUsd, i) => ({ agentId: `a${i}`, costUsd }));
+  const spend = { agents, total: { costUsd: 0.1224634 } } as never;
+  expect(['a0', 'a1', 'a2'].map((id) => agentCost(spend, id))).toEqual(['$0.09', '$0.03', '$0.00']);
 });
 
 test('groups of the spend have names and links as far as there are any', () => {
