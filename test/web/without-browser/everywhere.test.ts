@@ -1,5 +1,5 @@
 import type { AgentEntry, Spend } from '../../../src/web/api.ts';
-import { agentCost, roundedTogether } from '../../../src/web/display/rounded-costs.ts';
+import { agentCost, roundedTogether } from '../../../src/web/display/formats.ts';
 import { submitOnce } from '../../../src/web/forms/submit.ts';
 import {
   dismissConnectionErrors,
