@@ -59,6 +59,26 @@ inBrowser("a task's plan and its budget, within the limits of the project, are s
   await api('PATCH', base, { budgets: { runSteps: null } });
 });
 
+inBrowser(
+  'a new task with too high a budget is not sent, and the field is in view, also in a folded part',
+  async () => {
+    await visit(page, `${world.service.url}${base}`);
+    await page.getByRole('button', { name: 'New task' }).click();
+    const dialog = page.getByRole('dialog', { name: 'New task' });
+    await dialog.getByLabel('Title').fill('Dear');
+    await dialog.getByText('Set a budget').click();
+    await dialog.getByLabel('Cost per run (USD)').fill('90000');
+    await dialog.getByText('Set a budget').click();
+    await dialog.getByRole('button', { name: 'Create task' }).click();
+    await dialog.locator('input:focus').waitFor();
+    expect(await dialog.locator('input:focus').inputValue()).toBe('90000');
+    await dialog.getByText(/^Enter at most/).waitFor();
+    expect(await world.sql(`select from tasks where title = $1`, ['Dear'])).toEqual([]);
+    await dialog.getByLabel('Cost per run (USD)').fill('');
+    await dialog.getByRole('button', { name: 'Cancel' }).click();
+  },
+);
+
 inBrowser('the inbox and its number on every page show what needs a person, without a reload', async () => {
   const { id } = await api<{ id: string }>('POST', `${base}/tasks`, { title: 'Needs eyes' });
   await world.sql(

@@ -23,6 +23,8 @@ export function refuseField(form: HTMLFormElement): boolean {
   for (const field of fields) {
     const isMissing = field.getAttribute('aria-required') === 'true' && field.value.trim() === '';
     if (!isMissing && field.dataset.problem === undefined) continue;
+    // A folded part of the form may hold it.
+    field.closest('details')?.setAttribute('open', '');
     field.focus();
     // What is wrong with it stands below it.
     if (!isMissing) return true;

@@ -9,7 +9,7 @@ import { TaskBudgetFields } from '../../forms/budget-fields.tsx';
 import { type BudgetTexts, changedTaskBudget, taskBudgetTexts } from '../../forms/budgets.ts';
 import { FormButtons, FormDialog, TitleField } from '../../forms/form-dialog.tsx';
 import { SelectField } from '../../forms/select-field.tsx';
-import { mutateOnce } from '../../forms/submit.ts';
+import { mutateOnce, refuseField } from '../../forms/submit.ts';
 import { useDraft } from '../../forms/use-draft.ts';
 import { focusNewTask } from '../../frame/keep-focus.ts';
 import { notify } from '../../frame/notices.tsx';
@@ -70,7 +70,10 @@ function NewTaskForm(props: { projectId: string; isList: boolean; takesFocus: bo
   useEffect(() => {
     if (takesFocus) firstField.current?.querySelector<HTMLElement>('input, textarea')?.focus();
   }, [takesFocus]);
-  const tasks = useNewTasks({ ...props, onMissing });
+  const form = useRef<HTMLFormElement>(null);
+  /** Returns whether a field says that its value is wrong, and moves the focus there. */
+  const isRefused = () => form.current !== null && refuseField(form.current);
+  const tasks = useNewTasks({ ...props, onMissing, isRefused });
   const { fields, set, titles, problem, isCreating, isStarting, onSubmit, onStart, onDiscard, onStartOver } = tasks;
   const repositoryId = useRepositoryOf(projectId, fields);
   const repositories = useQuery(repositoryQueries.repositories(projectId));
@@ -82,7 +85,7 @@ function NewTaskForm(props: { projectId: string; isList: boolean; takesFocus: bo
     else onStart();
   };
   return (
-    <form className="stack" onSubmit={onSubmit} onKeyDown={onKeyDown}>
+    <form ref={form} className="stack" onSubmit={onSubmit} onKeyDown={onKeyDown}>
       {problem !== '' && (
         <Flash variant="danger" role="alert">
           {problem}
@@ -258,11 +261,12 @@ interface Props {
   isList: boolean;
   /** The title is missing. */
   onMissing(): void;
+  isRefused(): boolean;
   onClose(): void;
 }
 
 /** Manages the form for new tasks, and the requests that create and start them. */
-function useNewTasks({ projectId, isList, onMissing, onClose }: Props) {
+function useNewTasks({ projectId, isList, onMissing, isRefused, onClose }: Props) {
   const draft = useDraft(`${isList ? 'new tasks' : 'new task'} ${projectId}`, emptyFields);
   const { agents, preselected, isMissing } = useAgentsToChoose(projectId);
   const isLoading = agents === undefined && !isMissing;
@@ -282,13 +286,15 @@ function useNewTasks({ projectId, isList, onMissing, onClose }: Props) {
   const createAndStart = useCreation({ ...requests, isStarted: true });
   const waits = drafted.owner === null && isLoading;
   const lackOfAgent = isMissing ? notLoaded : noAgent;
+  const isBusy = create.isPending || createAndStart.isPending;
   const submit = (wanted: 'creation' | 'start') => {
-    if (create.isPending || createAndStart.isPending) return;
+    if (isBusy) return;
     setAsked(undefined);
     setProblem('');
     const wrong = problemOf(titles, isList);
     if (titles.length === 0) onMissing();
     if (wrong !== undefined) return setProblem(wrong);
+    if (isRefused()) return;
     if (waits) return setAsked(wanted);
     if (wanted === 'start' && owner === '') return setProblem(lackOfAgent);
     mutateOnce(wanted === 'start' ? createAndStart : create);
