@@ -196,10 +196,12 @@ function hide(node: MarkdownNode, hidden: Set<number>, begun: Set<number>): void
 
 /** Elements whose text is a quote, or code. */
 const framing = /^(?:blockquote|code|pre)$/;
+/** Within these, browsers ignore the end of an element that began outside. */
+const ofTables = /^\/?(?:caption|table|tbody|td|tfoot|th|thead|tr)$/;
 
 /**
- * Adds the numbers of the lines inside quotes and code that are written as HTML. Only an end beside its beginning counts, because browsers ignore
- * one in a cell of a table; without it, all that follows is inside.
+ * Adds the numbers of the lines inside quotes and code that are written as HTML. Only an end beside its beginning counts, with no table and nothing
+ * open in between: browsers ignore others, or go on with the code after them. Without it, all that follows is inside.
  */
 function hideFramed(node: MarkdownNode, hidden: Set<number>, lines: number): void {
   for (const [from, to = lines] of framesIn(node)) for (let n = from; n < to; n++) hidden.add(n);
@@ -213,10 +215,11 @@ function framesIn({ children = [] }: MarkdownNode): [from: number, to?: number |
   const tags = children
     .filter(({ type }) => type === 'html')
     .flatMap(({ value = '', position }) => [...piecesOf(value)].map(({ name }) => ({ name, position })));
+  let isBarred = false;
   for (const { name, position } of tags) {
-    const begun = open.findLastIndex((each) => `/${each.name}` === name);
     if (framing.test(name)) open.push({ name, line: position?.start.line ?? 0 });
-    else if (begun >= 0) closed.push([open.splice(begun)[0]?.line ?? 0, position?.end.line]);
+    else if (open.length > 0 && ofTables.test(name)) isBarred = true;
+    else if (!isBarred && `/${open.at(-1)?.name}` === name) closed.push([open.pop()?.line ?? 0, position?.end.line]);
   }
   return [...closed, ...open.map(({ line }): [number] => [line])];
 }
