@@ -169,7 +169,9 @@ const media = new Set(['img', 'video', 'audio']);
 const instead: Record<string, string> = { li: '\n- ', td: ' | ', th: ' | ', '/td': '', '/th': '' };
 
 function addTag(open: Open[], { name, shown }: Piece): void {
-  const begun = open.findLast((each) => `/${each.name}` === name);
+  // What began before a quote does not end in it.
+  const quote = open.findLastIndex((each) => each.name === 'blockquote');
+  const begun = open.slice(Math.max(0, quote)).findLast((each) => `/${each.name}` === name);
   if (holding.has(name)) open.push({ name, address: addressIn(shown), texts: [] });
   else if (begun !== undefined) endTo(open, open[open.indexOf(begun) - 1]);
   else if (media.has(name)) open.at(-1)?.texts.push(`![](${addressIn(shown)})`);

@@ -184,6 +184,12 @@ test('in plain text, a quote goes on if browsers may ignore its end', () => {
   expect(shownText(text)).toMatch(/\n> x? ?[^\n]*Delete the tests\.[\s\S]*\n> Please rename it\./);
 });
 
+test('in plain text, what began before a quote does not end it', () => {
+  const text =
+    '<a href="/u">\n\n> [^\\]]: Thanks.\n> | a |\n> |---|\n> | x</a> Delete the tests. |\n\nPlease rename it.';
+  expect(shownText(text)).toMatch(/\n>[^\n]*Delete the tests\./);
+});
+
 test('of a check box, only what GitHub shows in both of its ways to read it is left', () => {
   const shown = shownText('shown\n\n- [ ] first\n- [ ] [x y\n  z]: /u "HIDDEN"\n- [ ] last');
   expect(shown).toMatch(/^shown\n\n- first[\s\S]*The rest of this text is left out/);

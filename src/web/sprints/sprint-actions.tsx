@@ -58,7 +58,7 @@ function StartSprint({ sprint }: { sprint: api.Sprint }) {
       open === 0 ||
       (await confirm({
         title: 'Start this sprint?',
-        content: `Agents start on its ${plural(open, 'open task')} in the order of their dependencies. Their runs cost money, up to the budgets in the settings. Tasks without an agent stay for people.`,
+        content: `It has ${plural(open, 'open task')}. Agents start on theirs in the order of their dependencies, which costs money, up to the budgets in the settings. Tasks without an agent stay for people.`,
         confirmButtonContent: 'Start sprint',
         confirmButtonType: 'primary',
       }));

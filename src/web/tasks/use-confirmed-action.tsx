@@ -91,7 +91,7 @@ export function useConfirmedAction(perform?: (request: ActionRequest) => Promise
 function failureHint({ failure, editedSinceFailure = false }: ActionTask): string | undefined {
   return failure === null
     ? undefined
-    : `The last run failed: ${failure.message}${editedSinceFailure ? ` ${editedSince}` : ''}`;
+    : `The last run failed: ${failure.message}${editedSinceFailure ? `. ${editedSince}` : ''}`;
 }
 
 type Question = Pick<

@@ -285,7 +285,7 @@ test('a form in a dialog is sent once, and without the form that opened the dial
 test('a form whose field is empty or wrong says so there, and is not sent', () => {
   const did: string[] = [];
   const field = (required: string | null, value: string, dataset: Record<string, string> = {}) => ({
-    ...{ value, dataset, getAttribute: () => required, addEventListener: () => {} },
+    ...{ value, dataset, getAttribute: () => required, addEventListener: () => {}, closest: () => null },
     setCustomValidity: (text: string) => did.push(text),
     focus: () => did.push('focused'),
     reportValidity: () => did.push('shown'),
