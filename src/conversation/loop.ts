@@ -329,7 +329,7 @@ function answerEnding(turn: Turn, judgement: Judgement | undefined): void {
   else turn.messages.push({ role: 'user', content: judgement.objection });
 }
 
-/** Logs what the model is told at an ending that does not count yet. Only its beginning, because the change or a long output follows. */
+/** Logs why an ending does not count yet. This is the first paragraph of what the model is told; a diff or a long output may follow it. */
 async function noteObjection({ note }: LoopContext, judgement: Judgement | undefined): Promise<void> {
   if (judgement === undefined || !('objection' in judgement)) return;
   const [told = ''] = judgement.objection.split('\n\n', 1);

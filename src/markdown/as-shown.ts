@@ -14,7 +14,8 @@ const marks = /[<|`~]|\]\(|\]:|\]\[|!\[/;
 /** GitHub's limit for comments and the bodies of issues, in characters. */
 const maxChars = 65_536;
 
-const leftOut = '(This text is left out here, because its Markdown takes too long to read. Make it simpler.)';
+const leftOut =
+  '(This text is left out here, because its Markdown takes too long to read, or is too complex. Make it simpler.)';
 
 /** Several texts may take this much processor time together. Of those that follow, only texts without any marks are shown. */
 const maxMs = 6000;

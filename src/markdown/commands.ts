@@ -1,7 +1,6 @@
-import { githubView, showsSame } from './github-view.ts';
+import { githubView, type MarkdownNode, showsSame } from './github-view.ts';
 import { piecesOf } from './html.ts';
 import { linesOf, type Part, parseMarkdown, shownLines, unshownParts, withoutMark } from './shown-text.ts';
-import type { MarkdownNode } from './tree.ts';
 
 /** One command in a comment: `/agent start Reviewer` is the verb `start` with the argument `Reviewer`. `line` starts at 0. */
 export interface Command {
@@ -59,7 +58,7 @@ export function parseCommands(written: string, marks: Marks): Command[] {
   hide(tree, hidden, begun);
   const lines = linesOf(body);
   hideFramed(tree, hidden, lines.length);
-  const starts = startsOf(body, lines);
+  const starts = startsOf(lines);
   const parts = unshownParts(body, tree);
   for (const line of [...unshownIn(starts, parts), ...copiedIn(lines)]) hidden.add(line);
   for (let line = mailIn(lines, hidden, marks); line < lines.length; line++) hidden.add(line);
@@ -93,12 +92,12 @@ export function parseCommands(written: string, marks: Marks): Command[] {
 }
 
 /** Returns where each line of a text begins. */
-function startsOf(body: string, lines: string[]): number[] {
-  let start = 0;
+function startsOf(lines: string[]): number[] {
+  let next = 0;
   return lines.map((line) => {
-    const at = start;
-    start += line.length + (body.startsWith('\r\n', start + line.length) ? 2 : 1);
-    return at;
+    const start = next;
+    next += line.length + 1;
+    return start;
   });
 }
 
@@ -200,15 +199,15 @@ const framing = /^(?:blockquote|code|pre)$/;
 const ofTables = /^\/?(?:caption|table|tbody|td|tfoot|th|thead|tr)$/;
 
 /**
- * Adds the numbers of the lines inside quotes and code that are written as HTML. Only an end beside its beginning counts, with no table and nothing
- * open in between: browsers ignore others, or go on with the code after them. Without it, all that follows is inside.
+ * Adds the numbers of the lines inside quotes and code that are written as HTML. An element ends only at an end tag among the same siblings, if no
+ * table and no other such element has begun in between. Otherwise browsers may ignore the end tag, so all lines that follow count as inside.
  */
 function hideFramed(node: MarkdownNode, hidden: Set<number>, lines: number): void {
   for (const [from, to = lines] of framesIn(node)) for (let n = from; n < to; n++) hidden.add(n);
   for (const child of node.children ?? []) hideFramed(child, hidden, lines);
 }
 
-/** Returns the lines of these elements that begin among the children of a node: the numbers after the beginning, and after the end if there is one. */
+/** Returns the ranges of lines, from 0, of the elements that begin among the children of a node; without an end if they have none. */
 function framesIn({ children = [] }: MarkdownNode): [from: number, to?: number | undefined][] {
   const open: { name: string; line: number }[] = [];
   const closed: [number, number | undefined][] = [];

@@ -1,7 +1,22 @@
 import { fenced } from '../domain/text/sanitize.ts';
 import { githubHtml } from './cmark-gfm.ts';
 import { type Piece, piecesOf } from './html.ts';
-import { type MarkdownNode, restLeftOut } from './tree.ts';
+
+/** The fields of a Markdown (mdast) node that we use. */
+export interface MarkdownNode {
+  type: string;
+  position?:
+    | { start: { line: number; offset?: number | undefined }; end: { line: number; offset?: number | undefined } }
+    | undefined;
+  children?: readonly MarkdownNode[];
+  value?: string;
+  identifier?: string;
+  url?: string;
+}
+
+/** Stands for the rest of a text in which GitHub, or a browser, may show less than a parser of Markdown can know. */
+export const restLeftOut =
+  '\n\n(The rest of this text is left out here, because GitHub may not show it: look at its HTML.)';
 
 /** The HTML of a text, in the two ways in which GitHub may treat its check boxes. Both are the same if it has none. */
 export interface GithubView {
@@ -46,9 +61,8 @@ const breaking =
   /^\/?(?:br|caption|center|details|div|dl|dt|dd|figcaption|figure|h[1-6]|hr|li|ol|p|summary|table|tbody|td|tfoot|th|thead|tr|ul)$/;
 
 /**
- * What both parsers show is compared by its letters, digits and symbols, such as circled letters, and by its lines: both differ in spaces,
- * and in punctuation, which they leave as it is or take for marks, except for what begins commands. Nobody sees control characters, and no
- * model gets them.
+ * Keeps the letters, digits, symbols and line breaks of a text, and the `/` and `@` that begin commands. Symbols count because a model reads
+ * circled letters. Spaces and other punctuation do not: one parser shows marks that the other one takes for formatting.
  */
 const wordsIn = (text: string) =>
   text.replace(/\r\n?/g, '\n').replace(/(?![\n/@])[\s\p{P}\p{Cc}\p{Cf}$+<=>^`|~]/gu, '');

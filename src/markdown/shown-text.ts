@@ -1,9 +1,8 @@
 import { fromMarkdown } from 'mdast-util-from-markdown';
 import { gfmFromMarkdown } from 'mdast-util-gfm';
 import { gfm } from 'micromark-extension-gfm';
-import { githubView, isCut, plainView, showsSame } from './github-view.ts';
+import { githubView, isCut, type MarkdownNode as Node, plainView, restLeftOut, showsSame } from './github-view.ts';
 import { piecesOf } from './html.ts';
-import { type MarkdownNode as Node, restLeftOut } from './tree.ts';
 
 /** A part of the text, and what readers see of it. */
 export interface Part {
@@ -27,7 +26,7 @@ export function shownText(text: string): string {
   const view = githubView(body);
   if (!showsSame(view, tree)) return plainView(view);
   const parts = unshownParts(body, tree);
-  // Where lines begin with the mark of a quote, GitHub's parser knows more.
+  // In a quote, a tag over several lines cuts the text here, and not in GitHub's HTML.
   if (parts.at(-1)?.shown === restLeftOut && !isCut(plainView(view))) return plainView(view);
   return withParts(body, parts, ({ shown }) => shown);
 }

@@ -17,8 +17,8 @@ export function cutText(text: string, max: number): string {
 }
 
 /**
- * Ends a text that was cut. An image in its last line becomes a link: of one whose address was cut, a definition elsewhere in the text could
- * make an image from any server, which GitHub fetches when somebody looks.
+ * Ends a text that was cut, and turns images in its last line into links. If the cut fell inside an image, a definition elsewhere in the text
+ * could complete it with an address on any server, which GitHub fetches when somebody looks.
  */
 function cutEnd(kept: string): string {
   const line = kept.lastIndexOf('\n') + 1;

@@ -29,9 +29,9 @@ const parser = apart<typeof import('../../markdown/commands.ts')>(
 );
 
 /**
- * Parses the commands of a comment. Returns undefined when GitHub shows other words of it than our parser knows, or when its Markdown takes
- * more than two seconds of processor time: for 64 kB of `1. ` the parser takes minutes. Call it only for people who are allowed to give commands, so that nobody else can
- * keep the threads busy.
+ * Parses the commands of a comment. Returns undefined when GitHub shows other words than our parser finds, or when parsing takes
+ * more than two seconds of processor time: 64 kB of `1. ` take minutes. Call it only for people who are allowed to give commands, so
+ * that nobody else can keep the threads busy.
  * @throws NoAnswer
  */
 export async function readCommands(body: string, marks: Marks): Promise<Command[] | undefined> {
